@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Every relative link of every Markdown page of the tree leads somewhere: to a file or folder, and to a heading where it names one.
-Every page can be reached from README.md.
+"""Every relative link of every Markdown page has a target: a file or folder, and a heading if the link names one. README.md leads to every
+page.
 
 usage: links_test.py [-v]
 
@@ -15,7 +15,7 @@ import unittest
 import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MADE_HERE = {("build",), ("data",), ("outputs",)}  # ignored by git, so that a link into them works on one machine alone
+MADE_HERE = {("build",), ("data",), ("outputs",)}  # ignored by git, so a link into them works only on one machine
 
 FENCE = re.compile(r"^ {0,3}(```|~~~).*?^ {0,3}\1[`~]*[ \t]*$", re.M | re.S)
 CODE_SPAN = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.S)
@@ -34,7 +34,7 @@ def pages(root):
 
 
 def anchor(heading):
-    """As GitHub does it: the text without its marks, in lower case, punctuation removed, each blank a dash."""
+    """As GitHub does it: the text without its markup, in lower case, punctuation removed, each blank a dash."""
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", heading)
     return re.sub(r" ", "-", re.sub(r"[^\w\- ]", "", text.lower()))
 
@@ -59,7 +59,7 @@ def targets(text):
 
 
 def broken(root):
-    """(page, target, why) of each link that leads nowhere."""
+    """(page, target, reason) of each broken link."""
     for page in pages(root):
         for target in targets(page.read_text(encoding="utf-8")):
             if re.match(r"[a-z][a-z0-9+.-]*:", target, re.I):
@@ -78,13 +78,13 @@ def broken(root):
 
 
 def is_known_to_git(page):
-    """Also where there is no git to ask. A plugin that somebody is writing has a page before anything names it."""
+    """Also without git. A plugin under development has a page before anything names it."""
     asked = subprocess.run(["git", "-C", ROOT, "ls-files", "--", page], capture_output=True, text=True)
     return asked.returncode != 0 or bool(asked.stdout.strip())
 
 
 def unreached(root):
-    """Pages to which no links lead from README.md. A link to a folder leads to the pages in it."""
+    """Pages that README.md does not lead to. A link to a folder leads to its pages."""
     missing, follow = set(pages(root)), [root / "README.md"]
     while follow:
         page = follow.pop()
@@ -108,27 +108,27 @@ def tree(files):
 
 
 class Links(unittest.TestCase):
-    def test_every_link_of_the_tree_leads_somewhere(self):
+    def test_every_link_has_a_target(self):
         self.assertGreater(len(list(pages(ROOT))), 40)
         self.assertEqual([], [f"{page}: ({target}): {why}" for page, target, why in broken(ROOT)])
 
-    def test_every_page_is_reached_from_the_readme(self):
+    def test_the_readme_leads_to_every_page(self):
         self.assertEqual([], [page for page in unreached(ROOT) if is_known_to_git(page)])
 
-    def test_the_index_of_decisions_has_a_line_for_each(self):
+    def test_the_index_lists_every_decision(self):
         folder = ROOT / "docs" / "decisions"
         index = re.findall(r"^\| \[(\d+)\]\((\d+)-\S+\.md\)", (folder / "README.md").read_text(encoding="utf-8"), re.M)
         self.assertEqual([], [pair for pair in index if int(pair[0]) != int(pair[1])])
         self.assertEqual(sorted(page.name[:4] for page in folder.glob("[0-9]*.md")), sorted(number for _, number in index))
 
-    def test_a_page_to_which_nothing_leads_is_found(self):
+    def test_finds_a_page_without_links_to_it(self):
         files = {"README.md": "[a](docs/a.md#x) [b](docs/all)", "docs/a.md": "[up](../README.md)", "docs/all/b.md": "[c](../c.md)",
                  "docs/c.md": "", "docs/lost.md": "[other](lost_too.md)", "docs/lost_too.md": "[a](a.md)"}
         with tree(files) as root:
             self.assertEqual(["docs/lost.md", "docs/lost_too.md"], unreached(root))
 
     # The anchors are those that GitHub gives these headings.
-    def test_anchors_are_those_of_github(self):
+    def test_anchors_equal_githubs(self):
         for heading, expected in [("The trial contract", "the-trial-contract"),
                                   ("`kind: parallel_efficiency`", "kind-parallel_efficiency"),
                                   ("Foo & bar", "foo--bar"),
@@ -139,10 +139,10 @@ class Links(unittest.TestCase):
                                   ("Grüße", "grüße")]:
             self.assertEqual(expected, anchor(heading))
 
-    def test_a_second_heading_of_a_name_has_a_number(self):
+    def test_numbers_a_second_heading_of_the_same_name(self):
         self.assertEqual({"a", "a-1", "a-2", "own"}, anchors('# A\n## A\n```sh\n# no heading\n```\n### A\n<a id="own"></a>\n'))
 
-    def test_what_is_broken_is_found_and_nothing_else(self):
+    def test_finds_only_broken_links(self):
         files = {
             "README.md": "[a](docs/a.md) [b](docs/a.md#one) [top](#here) ![p](docs/p.png) [web](https://example.org/#x) [d](docs)\n"
                          "# Here\n`[not](a_link)` [r] <img src=\"docs/q.png\">\n\n[r]: docs/missing.md 'title'\n",

@@ -1,4 +1,4 @@
-// `run --apply`: the first change of a finding, as if it had been typed.
+// `run --apply`: the first change of a finding, as if the user had typed it.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -31,14 +31,14 @@ TEST_F(ApplyFinding, RunsTheFileWithTheFirstChangeInAFolderOfItsOwn) {
   const Finished applied = Run("run toil.yaml --apply update_bound" + kWithFixtures);
   ASSERT_EQ(applied.exit, 0) << applied.err;
   EXPECT_THAT(ReadFile(dir_ / "outputs/toil_try/config.yaml"), HasSubstr("epochs: 1\n"));
-  EXPECT_THAT(ReadFile(dir_ / "outputs/toil/config.yaml"), HasSubstr("epochs: 2\n")) << "the first results stay";
+  EXPECT_THAT(ReadFile(dir_ / "outputs/toil/config.yaml"), HasSubstr("epochs: 2\n")) << "the first results are kept";
   const Finished typo = Run("run toil.yaml --apply update_bond" + kWithFixtures);
   EXPECT_EQ(typo.exit, 2);
   EXPECT_THAT(typo.err,
               AllOf(HasSubstr("has no finding 'update_bond'; did you mean 'update_bound'?"), HasSubstr("its findings: ")));
 }
 
-TEST_F(ApplyFinding, OfASweptPathAddsAPoint) {
+TEST_F(ApplyFinding, AddsAPointForASweptPath) {
   Write("toil.yaml", std::string(kToil) +
                          "sweep: {list: [{name: few, learner.options.epochs: 4}]}\n"
                          "report: {kind: comparison}\n");

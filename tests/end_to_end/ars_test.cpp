@@ -1,4 +1,4 @@
-// Augmented random search as a user meets it: names of the field, the same bits however the work is cut, and CartPole in
+// Augmented random search as a user runs it: aliases of options, the same bits for any split of the work, and CartPole in
 // seconds.
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -10,7 +10,7 @@ namespace {
 
 class Ars : public ProgramTest {
  protected:
-  // Weights after `run FILE` with each setting alone.
+  // Weights after `run FILE` with each of the settings.
   std::vector<std::string> WeightsWith(const std::string& text, const std::vector<std::string>& settings) {
     Write("same.yaml", text);
     std::vector<std::string> weights;
@@ -47,8 +47,8 @@ budget: {iterations: 2}
   EXPECT_EQ(Result("names")["env_steps"], 2 * 5 * 2 * 2 * 6) << "no pole falls within 6 steps";
 }
 
-// With envs that start together a direction's return is the mean over them; all of them count for the step.
-TEST_F(Ars, SoManyEnvsAreSoManyEpisodesOfEachDirectionAndSign) {
+// Envs that start at the same time: a direction's return is their mean, and the step counts all of them.
+TEST_F(Ars, EachDirectionAndSignPlaysOneEpisodePerEnv) {
   Write("envs.yaml", R"(experiment: envs
 env: {plugin: cartpole}
 learner: {plugin: ars, options: {num_envs: 128, num_dirs: 16, episode_length: 2}}
@@ -60,7 +60,7 @@ budget: {iterations: 1}
   EXPECT_EQ(Result("envs")["env_steps"], 2 * 4096) << "4,096 episodes of 2 steps";
 }
 
-TEST_F(Ars, MoreTopDirectionsThanDirectionsAreRefusedAtTheirPlace) {
+TEST_F(Ars, LocatesTheErrorOfMoreTopDirectionsThanDirections) {
   Write("top.yaml", R"(experiment: top
 env: {plugin: cartpole}
 learner: {plugin: ars, options: {num_dirs: 4, top_dirs: 5}}
@@ -72,7 +72,7 @@ budget: {iterations: 2}
   EXPECT_THAT(run.err, testing::HasSubstr("top.yaml:3:47"));
 }
 
-// 4, 12 and 64 rows are fewer, about as many, and more than candidates; episodes of CartPole end at different times.
+// 4, 12 and 64 rows are fewer than the candidates, about as many, and more. CartPole's episodes end at different times.
 TEST_F(Ars, OnCartPoleTheCutOfTheWorkChangesNoBit) {
   CheckThatTheCutChangesNoBit(R"(experiment: same
 env: {plugin: cartpole}
@@ -109,7 +109,7 @@ budget: {iterations: )" + std::to_string(kSanitized ? 200 : 800) +
   Wait(pid);
   const Finished again = Run("run parts.yaml");
   ASSERT_EQ(again.exit, 0) << again.err;
-  ASSERT_TRUE(std::filesystem::exists(Attempt("parts", 2) / "result.json")) << "it was killed after it had ended";
+  ASSERT_TRUE(std::filesystem::exists(Attempt("parts", 2) / "result.json")) << "the kill came after its end";
   EXPECT_TRUE(LearnerState(Attempt("parts").parent_path()) == LearnerState(Attempt("whole").parent_path()));
 }
 

@@ -1,4 +1,4 @@
-// Sweeps, and what their events say.
+// Sweeps and their events.
 #pragma once
 
 #include "places.hpp"
@@ -8,7 +8,7 @@ namespace backplane::end_to_end {
 
 inline const std::string kWithFixtures = " --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins";
 
-// Two rows on one thread, of an env that does what env.options.how says.
+// Two rows on one thread of an env whose behavior is set by env.options.how.
 inline constexpr char kMisbehaving[] = R"(
 env: {plugin: misbehaves}
 learner: {plugin: random, options: {horizon: 32}}
@@ -26,7 +26,7 @@ class BatchTest : public ProgramTest {
 
   std::vector<nlohmann::json> Events(const std::string& experiment) const { return Lines(Out(experiment) / "events.jsonl"); }
 
-  // What the events say of each trial of the plan, by its value of `path`.
+  // Each planned trial's state according to the events, keyed by its value of `path`.
   std::map<std::string, State> States(const std::string& experiment, const std::string& path) const {
     std::map<std::string, State> by_id;
     for (const nlohmann::json& event : Events(experiment)) {

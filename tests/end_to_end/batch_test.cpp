@@ -1,4 +1,4 @@
-// Sweeps through the real program: every trial comes to its end, whatever the others do.
+// Sweeps through the real program: every trial ends, whatever the others do.
 #include "batch.hpp"
 
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ TEST_F(Batch, EveryWayToFailHasItsClassAndTheNextTrialStarts) {
   };
   std::string words;
   for (const auto& [how, end] : wanted) {
-    if (kSanitized && how == "fill_memory") continue;  // a sanitizer reserves more than any limit allows
+    if (kSanitized && how == "fill_memory") continue;  // a sanitizer reserves more memory than any limit allows
     words += (words.empty() ? "" : ", ") + ("'" + how + "'");
   }
   Write("all.yaml", std::string("experiment: all") + kMisbehaving +
@@ -55,14 +55,14 @@ TEST_F(Batch, EveryWayToFailHasItsClassAndTheNextTrialStarts) {
   }
   EXPECT_THAT(Processes({"BACKPLANE_TEST_MARK=left"}), testing::IsEmpty());
 
-  EXPECT_EQ(Run(run).exit, 3) << "the same command starts nothing again";
+  EXPECT_EQ(Run(run).exit, 3) << "the same command starts no trial again";
   EXPECT_EQ(Attempts("all", "env.options.how"), static_cast<int>(States("all", "env.options.how").size()));
   EXPECT_EQ(Run(run + " --only-failed=nan").exit, 3);
   EXPECT_EQ(States("all", "env.options.how")["nan"].attempts, 2);
   EXPECT_EQ(States("all", "env.options.how")["exit"].attempts, 1);
 }
 
-TEST_F(Batch, WhatIsTriedAgainAtOnceFindsItsFolderFree) {
+TEST_F(Batch, AnImmediateRetryFindsItsFolderUnlocked) {
   Write("again.yaml", std::string("experiment: again") + kMisbehaving + "on_failure: {signal: {retry: 1}}\n");
   const Finished run = Run("run again.yaml --set env.options.how=kill" + kWithFixtures);
   EXPECT_EQ(run.exit, 1) << run.err;
@@ -72,8 +72,8 @@ TEST_F(Batch, WhatIsTriedAgainAtOnceFindsItsFolderFree) {
   EXPECT_THAT(outcomes, testing::ElementsAre("signal", "signal"));
 }
 
-// A log that became descriptor 1 or 2 would take what others print.
-TEST_F(Batch, WhereStandardDescriptorsAreClosedNoFileTakesTheirPlace) {
+// A log with descriptor 1 or 2 would receive other output.
+TEST_F(Batch, NoFileGetsAClosedStandardDescriptor) {
   Write("closed.yaml", std::string("experiment: closed") + kMisbehaving);
   ASSERT_EQ(Run("run closed.yaml" + kWithFixtures).exit, 0);
   const std::string values = Values("closed");
@@ -99,7 +99,7 @@ TEST_F(Batch, WhereStandardDescriptorsAreClosedNoFileTakesTheirPlace) {
   EXPECT_EQ(Wait(pid).exit, 130);
 }
 
-TEST_F(Batch, WallTimeAsksFirstAndKeepsWhatWasMeasured) {
+TEST_F(Batch, WallTimeStopsTrialsGentlyAndKeepsTheirMetrics) {
   Write("late.yaml", std::string("experiment: late") + kMisbehaving + "resources: {wall_time: 2s}\n");
   const Finished run = Run("run late.yaml --set budget.iterations=100000 --set env.options.sleep_us=100" + kWithFixtures);
   EXPECT_EQ(run.exit, 1) << run.err;
@@ -108,7 +108,7 @@ TEST_F(Batch, WallTimeAsksFirstAndKeepsWhatWasMeasured) {
   EXPECT_TRUE(std::filesystem::exists(Attempt("late").parent_path() / "checkpoint/checkpoint.bin"));
 }
 
-// A disk so small that the first trial's checkpoint does not fit; the second one's does.
+// The disk is too small for the first trial's checkpoint, but not for the second one's.
 TEST_F(Batch, AFullDiskCostsTheTrialThatFillsIt) {
   if (!HasPlugin("learner_ars.so")) GTEST_SKIP() << "built without this learner";
   Write("full.yaml", R"(experiment: full
@@ -126,7 +126,7 @@ $backplane run full.yaml; code=$?
 cp disk/full/events.jsonl .
 exit $code
 )");
-  if (!run) GTEST_SKIP() << "may not mount a small file system here";
+  if (!run) GTEST_SKIP() << "cannot mount a small file system here";
   EXPECT_EQ(run->exit, 3) << run->err;
   std::vector<std::string> ends;
   for (const nlohmann::json& event : Lines(dir_ / "events.jsonl"))
@@ -164,11 +164,11 @@ TEST_F(Batch, TheFrontierHoldsForPointsThatAreAddedLater) {
   EXPECT_EQ(States("grow", "env.options.size")["64"].attempts, 0);
 }
 
-TEST_F(Batch, AResultWithoutItsEventIsTakenOverIntoEveryTable) {
+TEST_F(Batch, AdoptsAResultWithoutItsEventIntoEveryTable) {
   Write("adopt.yaml", std::string("experiment: adopt") + kMisbehaving + "sweep: {seeds: {n: 2}}\n");
   const std::string run = "run adopt.yaml" + kWithFixtures;
   ASSERT_EQ(Run(run).exit, 0);
-  // As if the supervisor had been killed right after the last trial's end.
+  // Simulates a kill of the supervisor right after the last trial's end.
   std::string kept;
   for (const nlohmann::json& event : Events("adopt")) {
     if (event["kind"] == "session.end" || (event["kind"] == "attempt.end" && event["seq"] > 3)) continue;
@@ -181,7 +181,7 @@ TEST_F(Batch, AResultWithoutItsEventIsTakenOverIntoEveryTable) {
   int adopted = 0;
   for (const nlohmann::json& event : Events("adopt")) {
     adopted += event.value("adopted", false) ? 1 : 0;
-    EXPECT_FALSE(event["kind"] == "attempt.start" && event["attempt"] != 1) << "nothing runs twice";
+    EXPECT_FALSE(event["kind"] == "attempt.start" && event["attempt"] != 1) << "no trial runs twice";
   }
   EXPECT_EQ(adopted, 1);
   const nlohmann::json progress = nlohmann::json::parse(ReadFile(Out("adopt") / "progress.json"));
@@ -189,7 +189,7 @@ TEST_F(Batch, AResultWithoutItsEventIsTakenOverIntoEveryTable) {
   EXPECT_EQ(progress["counts"]["COMPLETED"], 2);
 }
 
-TEST_F(Batch, TheWrittenConfigGivesTheSameTrialsAlsoWherePluginsAreSwept) {
+TEST_F(Batch, TheWrittenConfigGivesTheSameTrialsOfSweptPlugins) {
   Write("all.yaml", R"(experiment: all
 env: {plugin: cartpole, options: {}}
 learner: {plugin: random, options: {horizon: 8}}
@@ -214,7 +214,7 @@ sweep:
   EXPECT_EQ(ids(again).size(), 8u);
 }
 
-TEST_F(Batch, AFailedReplaySaysSo) {
+TEST_F(Batch, AFailedReplayReportsItsFailure) {
   Write("nan.yaml", std::string("experiment: nan") + kMisbehaving);
   ASSERT_EQ(Run("run nan.yaml --set env.options.how=nan" + kWithFixtures).exit, 1);
   const std::string id = Attempt("nan").parent_path().filename();
@@ -252,7 +252,7 @@ sweep: {grid: {env.options.sleep_us: [500, 501, 502, 503]}}
   EXPECT_EQ(nlohmann::json::parse(ReadFile(Out("seen") / "seen.json"))["state"], "done");
 }
 
-TEST_F(Batch, AChangedPluginUnderFinishedTrialsIsRefusedUntilAccepted) {
+TEST_F(Batch, RejectsAChangedPluginUnderFinishedTrialsUntilAccepted) {
   std::filesystem::create_directories(dir_ / "plugins");
   std::filesystem::copy_file(BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/env_misbehaves.so",
                              dir_ / "plugins/env_misbehaves.so");
@@ -268,11 +268,11 @@ TEST_F(Batch, AChangedPluginUnderFinishedTrialsIsRefusedUntilAccepted) {
   std::set<std::string> completed;
   for (const nlohmann::json& event : Events("kept"))
     if (event.contains("state") && event["state"] == "COMPLETED") completed.insert(event["trial_id"]);
-  EXPECT_EQ(completed.size(), 4u) << "the old rows stay";
+  EXPECT_EQ(completed.size(), 4u) << "the old rows are kept";
   EXPECT_EQ(Lines(Out("kept") / "plan.jsonl").size(), 2u);
 }
 
-TEST_F(Batch, RejectsAnotherFileThatAModelIncludes) {
+TEST_F(Batch, RejectsAChangedFileThatAModelIncludes) {
   Write("ant.xml", R"(<mujoco model="small">
   <option timestep="0.01"/>
   <worldbody>
@@ -307,7 +307,7 @@ budget: {iterations: 2}
   EXPECT_NE(Lines(Out("model") / "plan.jsonl").at(0)["trial_id"], before);
 }
 
-TEST_F(Batch, AStoppedTrialWhosePluginChangedIsSaidToBeginAnewAndGoesOnWithTheOldFile) {
+TEST_F(Batch, RestartsATrialOfAChangedPluginAndResumesWithTheOldFile) {
   std::filesystem::create_directories(dir_ / "plugins");
   const std::filesystem::path plugin = dir_ / "plugins/env_misbehaves.so";
   std::filesystem::copy_file(BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/env_misbehaves.so", plugin);
@@ -332,7 +332,7 @@ TEST_F(Batch, AStoppedTrialWhosePluginChangedIsSaidToBeginAnewAndGoesOnWithTheOl
   EXPECT_EQ(nlohmann::json::parse(ReadFile(Out("stopped") / "trials" / old / "attempt-2/result.json"))["state"], "COMPLETED");
 }
 
-TEST_F(Batch, ANewPointRunsAloneBesideTheFinishedOnes) {
+TEST_F(Batch, RunsOnlyTheNewPointOfAnExtendedSweep) {
   Write("grow.yaml", std::string("experiment: grow") + kMisbehaving + "sweep: {grid: {env.options.size: [1, 2]}}\n");
   ASSERT_EQ(Run("run grow.yaml" + kWithFixtures).exit, 0);
   ASSERT_EQ(Run("run grow.yaml --sweep env.options.size=1,2,3" + kWithFixtures).exit, 0);

@@ -27,16 +27,16 @@ std::string WalkWithoutSweep() { return std::string(kWalk).substr(0, std::string
 
 class BenchCommand : public ProgramTest {};
 
-TEST_F(BenchCommand, MeasuresTheFileAsItIs) {
+TEST_F(BenchCommand, MeasuresTheFileUnchanged) {
   Write("walk.yaml", WalkWithoutSweep());
   const Finished bench = Run("bench walk.yaml --seconds 0.3");
   ASSERT_EQ(bench.exit, 0) << bench.err;
   EXPECT_THAT(bench.out,
               AllOf(HasSubstr("machine: "), HasSubstr("cores granted: "), HasSubstr("as_it_is"), HasSubstr("steps/s")));
-  EXPECT_THAT(bench.out, Not(HasSubstr("fastest: "))) << "there is nothing to choose from";
+  EXPECT_THAT(bench.out, Not(HasSubstr("fastest: "))) << "there is only one setting";
   const Finished again = Run("bench walk.yaml --seconds 0.1");
   EXPECT_EQ(again.exit, 0) << again.err;
-  EXPECT_TRUE(std::filesystem::exists(dir_ / "outputs/bench_walk.1")) << "what was measured before is kept";
+  EXPECT_TRUE(std::filesystem::exists(dir_ / "outputs/bench_walk.1")) << "earlier measurements are kept";
 }
 
 TEST_F(BenchCommand, ComparesNumbersOfEnvsAndNamesTheFastestAsYaml) {
@@ -48,16 +48,16 @@ TEST_F(BenchCommand, ComparesNumbersOfEnvsAndNamesTheFastestAsYaml) {
                                HasSubstr("rollout:\n  num_envs_per_env_runner: 64\n")));
   const nlohmann::json results = nlohmann::json::parse(ReadFile(dir_ / "outputs/bench_walk/report/bench_results.json"));
   EXPECT_EQ(results["name"], "bench");
-  // What was measured can be measured again by hand, and has neither evaluations nor a budget of steps.
+  // The user can run the measured file by hand. It has neither evaluations nor a budget of steps.
   const Finished again = Run("config check outputs/bench_walk.yaml");
   EXPECT_EQ(again.exit, 0) << again.err;
   EXPECT_THAT(again.out, HasSubstr("2 points, 2 trials"));
   const Finished by_hand = Run("run outputs/bench_walk.yaml --quiet");
   EXPECT_EQ(by_hand.exit, 0) << by_hand.err;
-  EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs/walk")) << "those are the experiment's own results";
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs/walk")) << "that folder is for the experiment's own results";
 }
 
-TEST_F(BenchCommand, AReportProgramThatCrashesCostsWhatItShows) {
+TEST_F(BenchCommand, ACrashOfTheReportProgramLosesOnlyTheReport) {
   Write("walk.yaml", kWalk);
   const Finished bench = RunBesideReportProgram("kill -KILL $$", "bench walk.yaml --batch 1,4 --seconds 0.1");
   EXPECT_EQ(0, bench.exit) << bench.err;
@@ -65,7 +65,7 @@ TEST_F(BenchCommand, AReportProgramThatCrashesCostsWhatItShows) {
                                    "  later: bin/backplane report outputs/bench_walk\n"));
 }
 
-TEST_F(BenchCommand, TheFastestIsTheWholeExperimentAgain) {
+TEST_F(BenchCommand, TheFastestSettingIsAWholeExperiment) {
   Write("walk.yaml", kWalk);
   ASSERT_EQ(Run("bench walk.yaml --batch 1,64 --seconds 0.3 --json").exit, 0);
   EXPECT_THAT(ReadFile(dir_ / "outputs/bench_walk/report/best.yaml"),
@@ -76,7 +76,7 @@ TEST_F(BenchCommand, TheFastestIsTheWholeExperimentAgain) {
   EXPECT_EQ(check.exit, 0) << check.err;
 }
 
-TEST_F(BenchCommand, TriesAPresetBesideTheFile) {
+TEST_F(BenchCommand, ComparesAPresetWithTheFile) {
   Write("walk.yaml", WalkWithoutSweep());
   Write("presets/wide.yaml",
         "rollout: {num_env_runners: 2, num_envs_per_env_runner: 32}\n"
@@ -93,17 +93,17 @@ TEST_F(BenchCommand, TriesAPresetBesideTheFile) {
   EXPECT_THAT(none.err, HasSubstr("wide"));
 }
 
-TEST_F(BenchCommand, OfPhasesTheFirstIsMeasured) {
+TEST_F(BenchCommand, MeasuresOnlyTheFirstStage) {
   Write("walk.yaml",
         WalkWithoutSweep() + "stages: [{name: near, learner.options.horizon: 32}, {name: far, learner.options.horizon: 96}]\n");
   const Finished bench = Run("bench walk.yaml --all --batch 1 --out speed/ --seconds 0.2");
   ASSERT_EQ(bench.exit, 0) << bench.err;
   EXPECT_THAT(bench.err, HasSubstr("only the first stage of the file is measured: near"));
-  EXPECT_THAT(bench.out, AllOf(HasSubstr("as_it_is"), HasSubstr("1_envs"))) << "--all adds the first to what --batch asks for";
+  EXPECT_THAT(bench.out, AllOf(HasSubstr("as_it_is"), HasSubstr("1_envs"))) << "--all adds the file's own setting";
   EXPECT_THAT(ReadFile(dir_ / "speed.yaml"), AllOf(HasSubstr("horizon: 32\n"), HasSubstr("dir: speed\n")));
 }
 
-TEST_F(BenchCommand, ReplacesNothingThatItDidNotWrite) {
+TEST_F(BenchCommand, ReplacesNoFileOfTheUser) {
   Write("walk.yaml", kWalk);
   const Finished file = Run("bench walk.yaml --out walk");
   EXPECT_EQ(file.exit, 2);
@@ -119,7 +119,7 @@ TEST_F(BenchCommand, ReplacesNothingThatItDidNotWrite) {
   EXPECT_EQ(ReadFile(dir_ / "results/notes.txt"), "mine");
 }
 
-TEST_F(BenchCommand, RefusesWhatItCanNotMeasureBeforeAnythingStarts) {
+TEST_F(BenchCommand, RejectsUnmeasurableFilesBeforeTheStart) {
   Write("walk.yaml", kWalk);
   const Finished typo = Run("bench walk.yaml --set learner.options.horizn=3");
   EXPECT_EQ(typo.exit, 2);

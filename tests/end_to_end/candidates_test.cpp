@@ -1,4 +1,4 @@
-// A learner that has candidates evaluated, under the real program.
+// A learner with candidates, under the real program.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 class Candidates : public ProgramTest {
  protected:
-  // The experiment `name`, with options of the learner and further keys.
+  // The experiment `name` with these options of the learner and further keys.
   static std::string Text(const std::string& name, const std::string& options = "",
                           const std::string& more = "budget: {iterations: 6}\n") {
     return "experiment: " + name + "\nenv: {plugin: cartpole}\nlearner: {plugin: climbs, options: {" + options +
@@ -70,7 +70,7 @@ TEST_F(Candidates, GiveTheSameWeightsForAnyThreadsRowsAndChunk) {
   }
 }
 
-TEST_F(Candidates, OfALearnerThatIsNotRowExactGiveTheSameForAnyThreads) {
+TEST_F(Candidates, GiveTheSameWeightsForAnyThreadsWithoutRowExactness) {
   std::vector<std::string> values, weights;
   for (const int threads : kThreads) {
     const std::string name = "waves" + std::to_string(threads);

@@ -1,4 +1,4 @@
-// The check before anything starts: what it finds, and what ends it from outside.
+// The plugin check before a run: its findings, and interrupts from outside.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 class Check : public BatchTest {
  protected:
-  // The process that checks, once there is one other than `before`; 0: there comes none.
+  // Waits for a check process other than `before`; 0 if there is none.
   pid_t CheckAfter(pid_t before = 0) const {
     pid_t check = 0;
     Until([&] {
@@ -49,7 +49,7 @@ sweep:
   EXPECT_EQ(states["SKIPPED"], 1);
 }
 
-TEST_F(Check, ThatIsKilledFromOutsideIsTriedOnceMore) {
+TEST_F(Check, RunsOnceMoreAfterAKillFromOutside) {
   Write("wait.yaml", std::string("experiment: wait") + kMisbehaving);
   const std::filesystem::path go = dir_ / "go";
   const pid_t pid =
@@ -64,7 +64,7 @@ TEST_F(Check, ThatIsKilledFromOutsideIsTriedOnceMore) {
   EXPECT_EQ(Result("wait")["state"], "COMPLETED");
 }
 
-TEST_F(Check, ThatIsKilledTwiceBlamesNoLineOfTheFile) {
+TEST_F(Check, BlamesNoLineAfterTwoKills) {
   Write("wait.yaml", std::string("experiment: wait") + kMisbehaving);
   const std::string command =
       "run wait.yaml --set env.options.how=wait_in_create --set env.options.mark=" + (dir_ / "go").string() + kWithFixtures;
@@ -85,7 +85,7 @@ TEST_F(Check, ThatIsKilledTwiceBlamesNoLineOfTheFile) {
   EXPECT_EQ(Run(command).exit, 0);
 }
 
-TEST_F(Check, ThatMeetsACtrlCSaysThatNothingWasStarted) {
+TEST_F(Check, ReportsAfterACtrlCThatNoTrialWasStarted) {
   Write("wait.yaml", std::string("experiment: wait") + kMisbehaving);
   const std::string command =
       "run wait.yaml --set env.options.how=wait_in_create --set env.options.mark=" + (dir_ / "go").string() + kWithFixtures;
@@ -101,7 +101,7 @@ TEST_F(Check, ThatMeetsACtrlCSaysThatNothingWasStarted) {
   EXPECT_EQ(again.exit, 0) << again.err;
 }
 
-// Two points, three seeds and two learners; each crash has other last words.
+// Two points, three seeds and two learners; each crash has different last words.
 TEST_F(Check, ReportsAPluginThatCrashesOnce) {
   Write("crash.yaml", std::string("experiment: crash") + kMisbehaving +
                           "sweep: {grid: {env.options.size: [1, 2], learner.options.horizon: [16, 32]}, seeds: {n: 3}}\n");
@@ -118,7 +118,7 @@ TEST_F(Check, ReportsAPluginThatCrashesOnce) {
                                       HasSubstr("1 error in crash.yaml")));
 }
 
-// What a plugin file breaks that no trial has ever run with.
+// Broken rules of a plugin file that no trial has used yet.
 class FastCheck : public BatchTest {
  protected:
   FastCheck() {
@@ -133,7 +133,7 @@ monitors: []
   Finished RunFlawed(const std::string& more) { return Run("run flawed.yaml " + more + kWithFixtures); }
 };
 
-TEST_F(FastCheck, FindsABrokenRuleBeforeTrainingAndSaysItOnce) {
+TEST_F(FastCheck, ReportsABrokenRuleOnceBeforeTraining) {
   if (kSanitized) GTEST_SKIP() << "there is time for few cases";
   const Finished run = RunFlawed("--set env.options.flaw=reward_unwritten --sweep learner.options.horizon=16,32");
   EXPECT_EQ(run.exit, 1) << run.err;
@@ -147,24 +147,24 @@ TEST_F(FastCheck, FindsABrokenRuleBeforeTrainingAndSaysItOnce) {
   for (const nlohmann::json& event : Events("flawed")) EXPECT_NE(event["kind"], "attempt.start");
 }
 
-TEST_F(FastCheck, ACrashOfACaseIsOneOfTheRule) {
+TEST_F(FastCheck, ACrashBreaksTheRule) {
   if (kSanitized) GTEST_SKIP() << "there is time for few cases";
   const Finished run = RunFlawed("--set env.options.flaw=crashes");
   EXPECT_EQ(run.exit, 1) << run.err;
   EXPECT_THAT(run.err, testing::AllOf(HasSubstr("env.flawed breaks the rule"), HasSubstr("found SIGSEGV")));
 }
 
-TEST_F(FastCheck, AFileThatKeptTheRulesIsTriedNoMore) {
+TEST_F(FastCheck, AValidatedFileIsNotTestedAgain) {
   ASSERT_EQ(RunFlawed("").exit, 0);
   const std::filesystem::path cache = dir_ / "cache/backplane/validated";
-  if (!std::filesystem::exists(cache)) GTEST_SKIP() << "no file is tried in this build";
+  if (!std::filesystem::exists(cache)) GTEST_SKIP() << "this build validates no files";
   EXPECT_EQ(RunFlawed("--fresh --set env.options.flaw=reward_unwritten").exit, 0);
   std::filesystem::remove_all(cache);
   if (kSanitized) return;
   EXPECT_EQ(RunFlawed("--fresh --set env.options.flaw=reward_unwritten").exit, 1);
 }
 
-TEST_F(FastCheck, RunsAsItIsWhereThatIsAskedAndWithoutACache) {
+TEST_F(FastCheck, IsSkippedOnRequestAndRunsWithoutACache) {
   setenv("BACKPLANE_VALIDATE", "off", 1);
   EXPECT_EQ(RunFlawed("--set env.options.flaw=reward_unwritten").exit, 0);
   unsetenv("BACKPLANE_VALIDATE");

@@ -1,4 +1,4 @@
-"""Headless Chromium, driven through its pipe: one tab, what its script and network do, pictures of it."""
+"""Headless Chromium, driven through its pipe: one tab, its script errors and network requests, and screenshots."""
 import base64
 import json
 import os
@@ -11,7 +11,7 @@ import time
 IN_SIGHT = "Object.defineProperty(document, 'visibilityState', {value: '%s', configurable: true}) && true"
 
 
-# wordsOf(figure): what it finds wrong with a figure's words stands in found.texts.
+# wordsOf(figure) adds flaws of a figure's text to found.texts.
 WORDS = r"""
 function wordsOf(figure) {
   const panels = [...figure.querySelectorAll('.live > div > svg, .live > div')].filter(one => one.tagName === 'svg');
@@ -42,7 +42,7 @@ function wordsOf(figure) {
   }
 }
 """
-# Runs axe-core, whose script stands in the page.
+# Runs axe-core, whose script is in the page.
 AXE = """(async () => (await axe.run(document, {resultTypes: ['violations']})).violations
   .filter(one => ['serious', 'critical'].includes(one.impact)).map(one => one.id + ': ' + one.nodes[0].html.slice(0, 200)))()"""
 
@@ -103,7 +103,7 @@ class Chromium:
             self.events.append(answer)
 
     def evaluate(self, expression):
-        """The value of JavaScript, awaited."""
+        """The value of a JavaScript expression; waits for promises."""
         result = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in result:
             raise RuntimeError(f"{expression[:80]}: {result['exceptionDetails'].get('exception', {}).get('description')}")
@@ -114,7 +114,7 @@ class Chromium:
         while True:
             try:
                 value = self.evaluate(expression)
-            except RuntimeError:  # the page is being loaded anew
+            except RuntimeError:  # the page is reloading
                 value = None
             if value:
                 return value
@@ -126,20 +126,20 @@ class Chromium:
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.call("Page.navigate", url=url)
-        # Out of sight, so that a page that lives does not load itself anew before a busy machine comes to look at it.
+        # Hides the page, so that a live page does not reload before a busy machine looks at it.
         self.wait_for("document.documentElement.dataset.figures === 'ready' && " + IN_SIGHT % "hidden", 60)
 
     def flaws_of_words(self):
-        """Of all figures: what is cut, and what lies on each other."""
+        """Cut and overlapping words of all figures."""
         return self.evaluate("(() => { const found = {texts: []};" + WORDS + "document.querySelectorAll('figure.figure').forEach(wordsOf); return found.texts; })()")
 
     def barriers(self, axe):
-        """What axe-core, of which this is the script, finds to be serious."""
+        """Serious findings of axe-core; `axe` is the path of its script."""
         self.evaluate(axe.read_text() + ";0")
         return self.evaluate(AXE)
 
     def click(self, selector):
-        """With the mouse, in the middle of the first such element."""
+        """Clicks in the middle of the first such element."""
         place = self.evaluate(f"""(() => {{
           const element = document.querySelector({json.dumps(selector)});
           element.scrollIntoView({{block: 'center'}});
@@ -150,7 +150,7 @@ class Chromium:
             self.call("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1)
 
     def complaints(self):
-        """Failed scripts and requests, messages on the console, and requests for anything but files of this disk."""
+        """Failed scripts and requests, console messages, and requests for anything but local files."""
         found = []
         for event in self.events:
             parameters = event.get("params", {})

@@ -1,4 +1,4 @@
-// Trials by command: a program of the user's in the place of plugins.
+// Trials by command: users' programs instead of plugins.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -17,13 +17,13 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// What each script begins with: the file that users copy.
+// Each script's first lines, which users copy.
 const std::string kImport = "import sys, os, time\nsys.path.insert(0, '" BACKPLANE_SOURCE_DIR
                             "/host/client')\nimport backplane_client\nsys.path.pop(0)\n";
 
 class TrialByCommand : public BatchTest {
  protected:
-  // The lines of metrics.jsonl of a trial, of all its attempts, without those that a later one said again.
+  // Lines of a trial's metrics.jsonl over all attempts, without those that a later attempt repeats.
   static std::vector<json> LinesOf(const std::filesystem::path& trial) {
     std::vector<json> all;
     for (int attempt = 1; std::filesystem::exists(trial / ("attempt-" + std::to_string(attempt))); ++attempt) {
@@ -35,7 +35,7 @@ class TrialByCommand : public BatchTest {
     return all;
   }
 
-  // Those that a command has started: they run in folders below the test's.
+  // Processes that a command started: they run in folders below the test's.
   bool Runs(const std::vector<std::string>& words) const {
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
       std::error_code error;
@@ -99,19 +99,19 @@ sweep: {grid: {learner.options.lr: [0.5, 2]}, seeds: {n: 2, first: 7}}
                                    std::filesystem::absolute(folder.path()).string() + " " + dir_.string() + " None"));
   }
   EXPECT_EQ(trials, 4u);
-  // As a plugin's measures: in the table of all trials and in the report.
+  // As for a plugin's measures: in the table of all trials and in the report.
   const Finished csv = Run("export csv " + Out("search").string());
   ASSERT_EQ(csv.exit, 0) << csv.err;
   const Finished status = Run("status " + Out("search").string());
   EXPECT_EQ(status.exit, 0) << status.err;
   EXPECT_THAT(ReadFile(Out("search") / "report/run_report.md") + run.out, HasSubstr("return"));
-  // The same command has nothing left to do.
+  // The same command has no trial left to run.
   EXPECT_EQ(Run("run search.yaml").exit, 0);
   const std::vector<json> events = Events("search");
   EXPECT_EQ(std::count_if(events.begin(), events.end(), [](const json& event) { return event["kind"] == "attempt.start"; }), 4);
 }
 
-TEST_F(TrialByCommand, WhatItsSupervisorLostWithAKillTheNextOneGoesOnWith) {
+TEST_F(TrialByCommand, TheNextSupervisorResumesATrialAfterAKill) {
   Write("steps.py", kImport + R"(
 folder, seed = sys.argv[1], int(sys.argv[2])
 count = os.path.join(folder, "count")
@@ -153,10 +153,10 @@ sweep: {seeds: {n: 2}}
   }
   EXPECT_GE(went_on, 1u);
   const Finished again = Run("run steps.yaml --only-damaged");
-  EXPECT_EQ(again.exit, 0) << "what was written is what the record says: " << again.err;
+  EXPECT_EQ(again.exit, 0) << "the file differs from the record: " << again.err;
 }
 
-TEST_F(TrialByCommand, AStopIsPassedOnAndTheTrialGoesOnLater) {
+TEST_F(TrialByCommand, AStopReachesTheCommandAndTheTrialResumesLater) {
   Write("patient.py", R"(
 import os, signal, sys, time
 mark = os.path.join(sys.argv[1], "saved")
@@ -181,7 +181,7 @@ while True: time.sleep(1)
   EXPECT_TRUE(std::filesystem::exists(Trial("patient") / "attempt-2/result.json"));
 }
 
-TEST_F(TrialByCommand, AFailureIsToldWithItsLastWords) {
+TEST_F(TrialByCommand, AFailureIsReportedWithTheLastLinesOfOutput) {
   Write("fails.yaml", R"(
 learner: {command: [sh, -c, "echo begun; echo 'ValueError: no such corpus' >&2; exit 3"]}
 )");
@@ -196,7 +196,7 @@ learner: {command: [sh, -c, "echo begun; echo 'ValueError: no such corpus' >&2; 
   EXPECT_EQ(Result("dies")["error"], "sh died of SIGSEGV");
 }
 
-TEST_F(TrialByCommand, OutOfMemoryIsToldFromItsLastLines) {
+TEST_F(TrialByCommand, OutOfMemoryIsRecognizedByTheLastLinesOfOutput) {
   Write("memory.yaml", R"(
 learner: {command: [sh, -c, "echo '{words}' >&2; exit 1"], options: {words: none}}
 sweep: {grid: {learner.options.words: [MemoryError, "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB", plain]}}
@@ -213,7 +213,7 @@ sweep: {grid: {learner.options.words: [MemoryError, "torch.OutOfMemoryError: CUD
   EXPECT_TRUE(on_device);
 }
 
-TEST_F(TrialByCommand, ABudgetEndsItAndItHasCompleted) {
+TEST_F(TrialByCommand, CompletesAtTheEndOfItsBudget) {
   Write("endless.py", kImport + R"(
 step = 0
 while True:
@@ -292,8 +292,8 @@ TEST_F(TrialByCommand, OptionsAndPlaceholdersBelongTogether) {
               HasSubstr("learner.tensorboard: this key needs learner.command"));
 }
 
-TEST_F(TrialByCommand, WhatPrintsAHundredMegabytesFillsNeitherMemoryNorDisk) {
-  if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory would be measured";
+TEST_F(TrialByCommand, AHundredMegabytesOfPrintFillNeitherMemoryNorDisk) {
+  if (kSanitized) GTEST_SKIP() << "the measurement would include the sanitizer's memory";
   Write("prints.py", "import sys\nfor i in range(100): sys.stdout.write(('x' * 99 + '\\n') * 10000)\nprint('done 42')\n");
   Write("prints.yaml", "learner: {command: [python3, prints.py], metrics: {return: \"done ([0-9]+)\"}}\n");
   const Finished run = Run("run prints.yaml");
@@ -306,7 +306,7 @@ TEST_F(TrialByCommand, WhatPrintsAHundredMegabytesFillsNeitherMemoryNorDisk) {
   }
 }
 
-TEST_F(TrialByCommand, NothingThatItStartedOutlivesIt) {
+TEST_F(TrialByCommand, KillsAllProcessesThatTheCommandStarted) {
   Write("leaves.yaml", R"(
 learner: {command: [sh, -c, "setsid sleep 4321 & setsid sh -c 'sleep 4322 & sleep 4323' & sleep 0.3; echo left"]}
 )");
@@ -316,7 +316,7 @@ learner: {command: [sh, -c, "setsid sleep 4321 & setsid sh -c 'sleep 4322 & slee
   for (const char* seconds : {"4321", "4322", "4323"}) EXPECT_FALSE(Runs({"sleep", seconds})) << seconds;
 }
 
-TEST_F(TrialByCommand, ThatComputesInSilenceDoesNotHangAndOneThatSleepsDoes) {
+TEST_F(TrialByCommand, SilentComputationIsNoHangButSleepIs) {
   Write("computes.yaml", R"(
 learner: {command: [python3, -c, "import time; end = time.time() + 5\nwhile time.time() < end: pass"]}
 resources: {hang_timeout: 2s}
@@ -328,7 +328,7 @@ resources: {hang_timeout: 2s}
   EXPECT_FALSE(Runs({"sleep", "1000"}));
 }
 
-TEST_F(TrialByCommand, AnotherScriptUnderFinishedTrialsIsRefusedUntilItIsAccepted) {
+TEST_F(TrialByCommand, RejectsAChangedScriptUnderFinishedTrialsUntilAccepted) {
   Write("script.sh", "echo one\n");
   Write("data.txt", "a");
   Write("changes.yaml", "learner: {command: [sh, script.sh], files: [data.txt]}\n");
@@ -348,7 +348,7 @@ TEST_F(TrialByCommand, RejectsOtherModulesOfItsScriptUntilTheyAreAccepted) {
   Write("code/lib/net.py", "print(1)\n");
   Write("modules.yaml", "learner: {command: [python3, code/train.py]}\noutput: {dir: code/out}\n");
   ASSERT_EQ(Run("run modules.yaml").exit, 0);
-  EXPECT_EQ(Run("run modules.yaml").exit, 0) << "what the trial left in the results folder is no module";
+  EXPECT_EQ(Run("run modules.yaml").exit, 0) << "a trial's file in the results folder is no module";
   const auto expect_rejected = [&](const char* change) {
     const Finished rejected = Run("run modules.yaml");
     EXPECT_EQ(rejected.exit, 1) << change;
@@ -401,7 +401,7 @@ compare:
   EXPECT_THAT(run.out, HasSubstr("better"));
 }
 
-// 100 reports. The word selects the values that are not finite.
+// 100 reports. The word selects the non-finite values.
 const std::string kNotFinite = R"(
 import json
 nan, inf, way = float("nan"), float("inf"), sys.argv[1]
@@ -414,7 +414,7 @@ for i in range(8 if way == "few" else 100):
     os.write(int(os.environ["BACKPLANE_REPORT_FD"]), (json.dumps({"step": i + 1, "values": values}) + "\n").encode())
 )";
 
-TEST_F(TrialByCommand, ThatIsNotFiniteInTheEndHasDiverged) {
+TEST_F(TrialByCommand, AMetricThatEndsNotFiniteHasDiverged) {
   Write("ends.py", kImport + kNotFinite);
   Write("ends.yaml", R"(
 learner: {command: [python3, ends.py, "{way}"], options: {way: middle}}
@@ -446,7 +446,7 @@ report: {kind: comparison, columns: [return, eval/return], select: {metric: retu
   EXPECT_EQ(results["alternating"]["return"]["n"], 5);
   EXPECT_EQ(results["never"]["return"]["mean"], nullptr);
   EXPECT_THAT(results["never"]["warnings"].dump(), HasSubstr("metric 'return' never had a finite value, so it has no result"));
-  // The words at the end: a value, a cell or a remark for each of them.
+  // One word per value, cell or remark at the end.
   const std::string report = ReadFile(Out("ends") / "report/comparison_report.md");
   const auto row = [&](const std::string& way) {
     const size_t at = report.find("| way=" + way + " ");
@@ -473,7 +473,7 @@ TEST_F(TrialByCommand, DivergenceFollowsItsPolicyAndNoKeyOutsideTheIdentity) {
   Write("infeasible.yaml", learner + "on_failure: {nan: infeasible}\n");
   const Finished infeasible = Run("run infeasible.yaml");
   EXPECT_THAT(infeasible.out + infeasible.err, HasSubstr("infeasible: INFEASIBLE (nan)"));
-  // A key outside the identity does not decide.
+  // Keys outside the identity do not decide.
   Write("shown.yaml", R"(
 learner: {command: [python3, ends.py, middle]}
 output: {live: [unlisted]}
@@ -570,7 +570,7 @@ with open("events.out.tfevents.1", "wb") as file:
   }
 }
 
-TEST_F(TrialByCommand, CommandsThatNeedPluginsSaySo) {
+TEST_F(TrialByCommand, CommandsThatNeedPluginsReportIt) {
   Write("plain.yaml", "learner: {command: [\"true\"]}\n");
   ASSERT_EQ(Run("run plain.yaml").exit, 0);
   const Finished bench = Run("bench plain.yaml"), render = Run("render " + Out("plain").string());

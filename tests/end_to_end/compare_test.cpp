@@ -1,4 +1,4 @@
-// `compare`: which arm is better, look after look.
+// `compare`: the better arm, look after look.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -11,7 +11,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// A random search that learns, and uniform actions, which earn what they earned.
+// A random search that learns, and uniform actions, whose return stays the same.
 constexpr char kLearns[] = R"(experiment: learns
 env: {plugin: cartpole}
 learner: {plugin: ars, options: {num_dirs: 2, noise_std: 0.05}}
@@ -21,11 +21,11 @@ evaluation: {episodes: 10}
 monitors: []
 )";
 const std::string kStays = "  arms: [{name: learns}, {name: stays, learner: {plugin: random}}]\n";
-// Scores that differ, and means that do not.
+// Different scores with equal means.
 const std::string kSame = "  arms: [{name: this}, {name: that, learner.options.noise_std: 0.052}]\n";
 const std::string kIdentical = "  arms: [{name: this}, {name: that, learner.options.noise_std: 0.0500001}]\n";
 
-// The same with a learner that does not learn.
+// The same with a learner that learns nothing.
 std::string Uniform() {
   std::string text = kLearns;
   const size_t line = text.find("learner: ");
@@ -46,7 +46,7 @@ class CompareCommand : public BatchTest {
   }
 };
 
-TEST_F(CompareCommand, StopsAtTheFirstLookThatKnows) {
+TEST_F(CompareCommand, StopsAtTheFirstConclusiveLook) {
   Write("learns.yaml", kLearns + ("compare:\n" + kStays));
   const Finished compare = Run("compare learns.yaml");
   ASSERT_EQ(compare.exit, 0) << compare.err << compare.out;
@@ -55,7 +55,7 @@ TEST_F(CompareCommand, StopsAtTheFirstLookThatKnows) {
   EXPECT_EQ(Trials("learns"), 10u);
   const std::string page = ReadFile(Out("learns") / "report/ab_report.html");
   EXPECT_THAT(page, AllOf(HasSubstr("Evidence"), HasSubstr("learner.<wbr>plugin"), HasSubstr("compare")));
-  // Nothing is left to run, and the file itself is no batch.
+  // No trial is left to run, and the file is still no batch.
   const Finished again = Run("compare learns.yaml --quiet");
   EXPECT_EQ(again.exit, 0) << again.err;
   EXPECT_THAT(again.out, StartsWith("learns is better than stays: its "));
@@ -65,7 +65,7 @@ TEST_F(CompareCommand, StopsAtTheFirstLookThatKnows) {
   EXPECT_THAT(run.err, HasSubstr("compare learns.yaml` runs it"));
 }
 
-TEST_F(CompareCommand, EqualArmsTakeAllLooksAndStayInconclusive) {
+TEST_F(CompareCommand, EqualArmsNeedAllLooksAndStayInconclusive) {
   Write("learns.yaml", kLearns + ("compare:\n" + kSame + "  looks: {max: 2}\n"));
   const Finished compare = Run("compare learns.yaml");
   ASSERT_EQ(compare.exit, 0) << compare.err << compare.out;
@@ -82,7 +82,7 @@ TEST_F(CompareCommand, StopsAtTheFirstLookOfIdenticalArms) {
   EXPECT_EQ(Trials("learns"), 10u);
 }
 
-TEST_F(CompareCommand, AKillInTheMiddleOfALookCostsNothing) {
+TEST_F(CompareCommand, AKillInTheMiddleOfALookLosesNoTrial) {
   const std::string lines = kLearns + ("compare:\n" + kSame + "  looks: {max: 2}\n");
   Write("calm.yaml", lines);
   Write("killed.yaml", lines);
@@ -93,7 +93,7 @@ TEST_F(CompareCommand, AKillInTheMiddleOfALookCostsNothing) {
   ASSERT_TRUE(Until([&] { return Starts("killed") >= 13; })) << ErrorsOf(pid);
   kill(pid, SIGKILL);
   Wait(pid);
-  EXPECT_EQ(Trials("killed"), 20u) << "it was in the second look";
+  EXPECT_EQ(Trials("killed"), 20u) << "it was already in the second look";
   const Finished again = Run(killed);
   ASSERT_EQ(again.exit, 0) << again.err;
   EXPECT_EQ(again.out.substr(0, again.out.find("\n\n")), [&] {
@@ -108,11 +108,11 @@ TEST_F(CompareCommand, PassesCtrlCToItsRunOnce) {
   Write("learns.yaml", kLearns + ("compare:\n" + kSame + "  looks: {max: 2}\n"));
   const pid_t pid = StartCommand("exec setsid " BACKPLANE_BINARY_DIR "/bin/backplane compare learns.yaml");
   ASSERT_TRUE(Until([&] { return Starts("learns") >= 3; })) << ErrorsOf(pid);
-  kill(-pid, SIGINT);  // as the terminal does: to the whole group
+  kill(-pid, SIGINT);  // to the whole group, as the terminal does
   const Finished stopped = Wait(pid);
   EXPECT_EQ(stopped.exit, 130) << stopped.err;
   EXPECT_THAT(stopped.out, AllOf(HasSubstr("interrupted\n  resume: "), HasSubstr("backplane compare learns.yaml\n")));
-  EXPECT_THAT(stopped.err, testing::Not(HasSubstr("ended immediately"))) << "that would be the second one";
+  EXPECT_THAT(stopped.err, testing::Not(HasSubstr("ended immediately"))) << "it belongs to the second look";
   EXPECT_EQ(Events("learns").back()["kind"], "session.end");
 }
 
@@ -146,7 +146,7 @@ TEST_F(CompareCommand, ResumesLookThatRanAsAPlan) {
   EXPECT_THAT(Run("run --help").out, testing::Not(HasSubstr("--plan ")));
 }
 
-TEST_F(CompareCommand, ThreeSeedsAreRefusedBeforeTheStart) {
+TEST_F(CompareCommand, RejectsThreeSeedsBeforeTheStart) {
   Write("learns.yaml", kLearns + ("compare:\n" + kSame + "  looks: {n: 3, max: 1}\n"));
   const Finished compare = Run("compare learns.yaml");
   EXPECT_EQ(compare.exit, 2);
@@ -192,7 +192,7 @@ TEST_F(CompareCommand, OnSeveralTasksEveryArmIsOnEach) {
   const std::string page = ReadFile(Out("learns") / "report/ab_report.html");
   EXPECT_THAT(page,
               AllOf(HasSubstr("Normalised scores"), HasSubstr("Performance profile"), HasSubstr("Probability of improvement")));
-  // The same from the folder, whose file names the task of each arm.
+  // The same from the folder, whose file has the task of each arm.
   const Finished again = Run("compare outputs/learns --quiet");
   EXPECT_EQ(again.exit, 0) << again.err;
   EXPECT_THAT(again.out, StartsWith("learns wins over 2 tasks: it beats stays on at least one and loses on none. learns is better than stays on "));
@@ -238,7 +238,7 @@ TEST_F(CompareCommand, TheRulesMayNotChangeAfterALook) {
   EXPECT_EQ(Starts("learns"), 10u);
 }
 
-TEST_F(CompareCommand, WhatIsBetterIsKnownBeforeTheStart) {
+TEST_F(CompareCommand, NeedsTheDirectionOfAMetricBeforeTheStart) {
   for (const char* metric : {"2 * return", "ep/length"}) {
     Write("learns.yaml", kLearns + ("compare:\n" + kSame + "  metric: " + metric + "\n  looks: {max: 1}\n"));
     for (const char* dry : {"", " --dry-run"}) {
@@ -246,13 +246,13 @@ TEST_F(CompareCommand, WhatIsBetterIsKnownBeforeTheStart) {
       EXPECT_EQ(compare.exit, 2) << compare.out;
       EXPECT_THAT(compare.err,
                   HasSubstr("expected compare.direction, because the direction of '" + std::string(metric) + "' is unknown"));
-      EXPECT_THAT(compare.err, HasSubstr(std::string("\n    metric: ") + metric)) << "the line that is meant";
+      EXPECT_THAT(compare.err, HasSubstr(std::string("\n    metric: ") + metric)) << "the line of the mistake";
     }
   }
   EXPECT_EQ(Starts("learns"), 0u);
   const Finished then = Run("compare learns.yaml --quiet --direction up");
   EXPECT_THAT(then.out, StartsWith("Inconclusive: ")) << then.err;
-  // Of what a plugin registers it says so itself, and of its own measures the host knows.
+  // Plugins register the direction of their measures, and the host knows its own.
   for (const char* known : {"train/return_max", "wall_s"}) {
     const Finished dry = Run("compare learns.yaml --out outputs/new --dry-run --metric " + std::string(known));
     EXPECT_EQ(dry.exit, 0) << known << dry.err;
@@ -262,7 +262,7 @@ TEST_F(CompareCommand, WhatIsBetterIsKnownBeforeTheStart) {
   EXPECT_THAT(malformed.err, HasSubstr("compare.metric: expected a metric or an expression of metrics, got 'return *'"));
 }
 
-TEST_F(CompareCommand, ArmsThatAreOneAreRefusedBeforeTheStart) {
+TEST_F(CompareCommand, RejectsIdenticalArmsBeforeTheStart) {
   Write("learns.yaml", kLearns + std::string("compare: {arms: [{name: a}, {name: b}]}\n"));
   const Finished compare = Run("compare learns.yaml");
   EXPECT_EQ(compare.exit, 2);
@@ -287,7 +287,7 @@ TEST_F(CompareCommand, AMisspeltMetricIsFoundBeforeTheStart) {
   }
 }
 
-TEST_F(CompareCommand, DryRunSaysWhatItCosts) {
+TEST_F(CompareCommand, DryRunReportsTheNumberOfTrials) {
   Write("learns.yaml", kLearns + ("compare:\n" + kSame));
   const Finished dry = Run("compare learns.yaml --dry-run");
   EXPECT_EQ(dry.exit, 0) << dry.err;

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-# What is typed, and what the line must hold after the key, or be offered.
+# The typed line, then the expected line after Tab, or the expected offers.
 CASES = [
     ("backplane repo", "report"),
     ("backplane run cart", "cartpole.yaml"),
@@ -96,7 +96,7 @@ def try_shell(shell, folder, env):
         terminal.send(typed)
         terminal.read_until(typed[-3:], PATIENCE_S)
         time.sleep(0.2)
-        terminal.seen = typed  # the shell adds its text behind it
+        terminal.seen = typed  # the shell appends its text
         terminal.send("\t")
         if not terminal.read_until(wanted, PATIENCE_S):
             wrong.append(f"{shell}: {typed!r}: expected {wanted!r}, got {terminal.seen[-300:]!r}")

@@ -1,4 +1,4 @@
-// What is finished stays as it was, or the program says so: files lost and altered afterwards, and disks that are full.
+// Lost and damaged files and full disks: finished trials stay unchanged, or the program reports the damage.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -37,7 +37,7 @@ class DamagedResults : public ProgramTest {
     for (const nlohmann::json& event : Events(experiment)) starts += event["kind"] == "attempt.start" ? 1 : 0;
     return starts;
   }
-  // Every command that reads results says what is wrong, with exit 1, and gives what it can.
+  // Every command that reads results reports the damage with exit 1, and prints the undamaged rest.
   void ExpectTold(const std::string& out, const std::string& sentence) {
     for (const std::string& command : {"status " + out, "status " + out + " --json", "export csv " + out, "export tb " + out,
                                        "export sqlite " + out + " --to copy.sqlite", "report " + out, "store rebuild " + out}) {
@@ -49,7 +49,7 @@ class DamagedResults : public ProgramTest {
   }
 };
 
-// As `: > FILE` leaves them.
+// Empty, as after `: > FILE`.
 TEST_F(DamagedResults, NameEmptyRecordsInEveryCommand) {
   Write("two.yaml", kTwoSeeds);
   ASSERT_EQ(Run("run two.yaml").exit, 0);
@@ -88,7 +88,7 @@ TEST_F(DamagedResults, PrintNoNameOfJsonExceptions) {
   }
 }
 
-TEST_F(DamagedResults, AreToldByEveryCommandAndRunAgainFromTheirBeginning) {
+TEST_F(DamagedResults, AreReportedByEveryCommandAndRunAgainFromScratch) {
   Write("two.yaml", kTwoSeeds);
   ASSERT_EQ(Run("run two.yaml").exit, 0);
   EXPECT_EQ(Run("status outputs/two").exit, 0);
@@ -118,9 +118,9 @@ TEST_F(DamagedResults, AreToldByEveryCommandAndRunAgainFromTheirBeginning) {
     ++attempt;
     EXPECT_EQ(again.exit, 0) << again.err;
     EXPECT_THAT(again.err, AllOf(HasSubstr("is damaged and will run again: "), HasSubstr(sentence)));
-    EXPECT_EQ(Starts("two"), before + 1) << "the other trial is whole";
+    EXPECT_EQ(Starts("two"), before + 1) << "the other trial is undamaged";
     EXPECT_EQ(Run("status outputs/two").exit, 0) << sentence;
-    EXPECT_EQ(Values("two", attempt), values) << "all of it, from the first iteration";
+    EXPECT_EQ(Values("two", attempt), values) << "all iterations, from the first";
   }
   size_t told = 0;
   for (const nlohmann::json& event : Events("two"))
@@ -139,7 +139,7 @@ TEST_F(DamagedResults, OnlyDamagedRunsNothingElse) {
   EXPECT_EQ(Starts("two"), 2u);
 }
 
-TEST_F(DamagedResults, AreLeftAloneByOnlyFailed) {
+TEST_F(DamagedResults, AreSkippedByOnlyFailed) {
   Write("two.yaml", kTwoSeeds);
   ASSERT_EQ(Run("run two.yaml").exit, 0);
   fs::resize_file(Attempt("two") / "metrics.jsonl", 0);
@@ -148,8 +148,8 @@ TEST_F(DamagedResults, AreLeftAloneByOnlyFailed) {
   EXPECT_EQ(Starts("two"), 2u) << "none of them failed";
 }
 
-// A folder as it was before ends of attempts held the number of lines.
-TEST_F(DamagedResults, OfAnOlderVersionAreFoundByTheirIterations) {
+// A folder of a version whose attempt.end events had no line counts.
+TEST_F(DamagedResults, AreFoundInAnOlderFolderByTheirIterations) {
   Write("two.yaml", kTwoSeeds);
   ASSERT_EQ(Run("run two.yaml").exit, 0);
   const fs::path out = Out("two");
@@ -172,7 +172,7 @@ TEST_F(DamagedResults, OfAnOlderVersionAreFoundByTheirIterations) {
   EXPECT_EQ(Run("status outputs/two").exit, 0);
 }
 
-TEST_F(DamagedResults, WhatStartsFromThemAndHasNotRunWaits) {
+TEST_F(DamagedResults, TrialsThatStartFromThemWait) {
   if (!HasPlugin("learner_ars.so")) GTEST_SKIP() << "built without this learner";
   Write("steps.yaml", R"(experiment: steps
 env: {plugin: pendulum}
@@ -185,7 +185,7 @@ stages:
 )");
   ASSERT_EQ(Run("run steps.yaml").exit, 0);
   const fs::path out = Out("steps");
-  // As if the supervisor had been killed when the first stage had ended.
+  // Simulates a kill of the supervisor at the end of the first stage.
   std::string events, id;
   for (const nlohmann::json& event : Events("steps")) {
     events += event.dump() + "\n";
@@ -206,9 +206,9 @@ stages:
   EXPECT_EQ(Run("status outputs/steps").exit, 0);
 }
 
-// A trial that was stopped has its lines in two attempts' folders, and both belong to it.
+// The lines of a stopped trial are in two attempts' folders, and both belong to it.
 TEST_F(DamagedResults, AreFoundInEveryAttemptThatCounts) {
-  // An iteration takes 5 ms at least: it is killed long before its end.
+  // An iteration takes at least 5 ms, so the kill comes long before the end.
   Write("long.yaml", R"(experiment: long
 env: {plugin: unsettles}
 learner: {plugin: upsets, options: {ticks: 1, tick_ms: 5}}
@@ -224,7 +224,7 @@ budget: {iterations: 400}
   EXPECT_EQ(Wait(pid).exit, 128 + SIGKILL);
   ASSERT_EQ(Run("run long.yaml").exit, 0);
   const nlohmann::json parts = nlohmann::json::parse(ReadFile(Attempt("long", 2) / "result.json"))["metrics_parts"];
-  ASSERT_EQ(parts.size(), 2u) << "it went on from a checkpoint";
+  ASSERT_EQ(parts.size(), 2u) << "it resumed from a checkpoint";
   EXPECT_EQ(parts[0]["lines"].get<int>() + parts[1]["lines"].get<int>(), 400);
   EXPECT_EQ(Run("status outputs/long").exit, 0);
   const fs::path first = Attempt("long") / "metrics.jsonl";
@@ -232,15 +232,15 @@ budget: {iterations: 400}
   EXPECT_THAT(Run("status outputs/long").err, HasSubstr("attempt-1/metrics.jsonl: expected "));
 }
 
-// Who waits for the disk how often, and for what first; seen from outside.
+// Counts waits for the disk per process and checks their order, seen from outside.
 TEST_F(DamagedResults, AreGuardedWithFewWaitsForTheDisk) {
 #if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "the thread sanitizer wants to be loaded first";
+  GTEST_SKIP() << "the thread sanitizer must be loaded first";
 #endif
   Write("two.yaml", kTwoSeeds);
   setenv("LD_PRELOAD", BACKPLANE_BINARY_DIR "/tests/tells_syncs.so", 1);
   setenv("TELLS_SYNCS", (dir_ / "syncs").c_str(), 1);
-  if (kSanitized) setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 1);  // it finds all that it needs also as the second
+  if (kSanitized) setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 1);  // also works if it is loaded second
   const Finished run = Run("run two.yaml --set checkpoint.every_iterations=2");
   for (const char* name : {"LD_PRELOAD", "TELLS_SYNCS", "ASAN_OPTIONS"}) unsetenv(name);
   ASSERT_EQ(run.exit, 0) << run.err;
@@ -254,13 +254,13 @@ TEST_F(DamagedResults, AreGuardedWithFewWaitsForTheDisk) {
   constexpr size_t kTrials = 2, kCheckpoints = 3;  // after 2 and 4 iterations, and at the end
   EXPECT_LE(of_trials.size(), kTrials * (2 + 4 * kCheckpoints)) << syncs;
   EXPECT_EQ(of_events.size(), kTrials * 2 + 2) << "start and end of each attempt, and of the session\n" << syncs;
-  // With one trial after the other the order is that of the file.
+  // One trial runs after the other, so the order is the file's order.
   ASSERT_FALSE(of_trials.empty());
   EXPECT_THAT(of_trials.front(), HasSubstr("metrics.jsonl")) << "before the first checkpoint";
 }
 
-// The metrics do not fit: no result that says COMPLETED without them, and the same command goes on when there is room.
-TEST_F(DamagedResults, NeverComeOfAFullDisk) {
+// The metrics do not fit: no COMPLETED result exists without them, and the same command resumes once there is space.
+TEST_F(DamagedResults, LeaveNoResultWithoutMetricsOnAFullDisk) {
   Write("full.yaml", R"(experiment: full
 env: {plugin: cartpole}
 learner: {plugin: random, options: {horizon: 1}}
@@ -276,7 +276,7 @@ cp disk/full/events.jsonl .
 mount -t tmpfs -o remount,nosuid,nodev,size=16m small disk
 $backplane run full.yaml && $backplane status disk/full
 )");
-  if (!runs) GTEST_SKIP() << "may not mount a small file system here";
+  if (!runs) GTEST_SKIP() << "cannot mount a small file system here";
   EXPECT_EQ(ReadFile(dir_ / "code"), "1\n") << runs->out;
   EXPECT_THAT(runs->err, HasSubstr("No space left on device"));
   const std::string events = ReadFile(dir_ / "events.jsonl");

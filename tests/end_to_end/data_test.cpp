@@ -14,7 +14,7 @@ using testing::UnorderedElementsAre;
 class DataTrials : public ProgramTest {
  protected:
   static constexpr char kFixtures[] = " --plugin-path " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins";
-  // 103 items, groups of 8: 12 whole ones and a short one in each epoch.
+  // 103 items in groups of 8: each epoch has 12 whole groups and a short one.
   void WriteFile(const std::string& name, const std::string& more) {
     Write(name + ".yaml", "experiment: " + name + R"(
 env: {plugin: numbers, options: {items: 103, capacity: 6}}
@@ -24,13 +24,13 @@ learner: {plugin: adds, options: {group: 8, micro_batch: 4}}
   Finished RunFile(const std::string& name, const std::string& more = "") {
     return Run("run " + name + ".yaml" + kFixtures + more);
   }
-  // The lines of metrics.jsonl, whole.
+  // Whole lines of metrics.jsonl.
   std::vector<nlohmann::json> WithTimes(const std::string& experiment, int attempt = 1) {
     return Lines(Attempt(experiment, attempt) / "metrics.jsonl");
   }
 };
 
-TEST_F(DataTrials, EndAfterTheirEpochsAndKnowHowManyUpdatesThereWillBe) {
+TEST_F(DataTrials, EndAfterTheirEpochsWithAKnownNumberOfUpdates) {
   WriteFile("epochs", "budget: {epochs: 3}\nevaluation: {episodes: 5}\n");
   const Finished run = RunFile("epochs");
   ASSERT_EQ(run.exit, 0) << run.err;
@@ -67,7 +67,7 @@ TEST_F(DataTrials, APhaseCountsItsOwnUpdates) {
   EXPECT_THAT(before, UnorderedElementsAre(0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 5, 6));
 }
 
-TEST_F(DataTrials, ThatDoNotFitGoOnInSmallerMicroBatchesWithTheSameUpdates) {
+TEST_F(DataTrials, ThatDoNotFitShrinkMicroBatchesAndKeepTheirUpdates) {
   WriteFile("whole", "budget: {epochs: 1}\n");
   ASSERT_EQ(RunFile("whole").exit, 0);
   WriteFile("small", "budget: {epochs: 1}\nresources: {device_memory: 1150B}\n");  // two items of 6 numbers
@@ -82,7 +82,7 @@ TEST_F(DataTrials, ThatDoNotFitGoOnInSmallerMicroBatchesWithTheSameUpdates) {
   EXPECT_THAT(run.err, HasSubstr("continuing with 2 items at a time instead of 4"));
 }
 
-TEST_F(DataTrials, TellWhatTheDeviceHeldAndHowOftenItWasTooMuch) {
+TEST_F(DataTrials, RecordDeviceMemoryAndTheNumberOfOverflows) {
   WriteFile("told", "budget: {epochs: 1}\nresources: {device_memory: 1150B}\n");
   ASSERT_EQ(RunFile("told").exit, 0);
   const std::vector<nlohmann::json> lines = WithTimes("told");
@@ -97,18 +97,18 @@ TEST_F(DataTrials, TellWhatTheDeviceHeldAndHowOftenItWasTooMuch) {
   EXPECT_LE(machine["device/peak_mb"], 1150 / 1048576.0);
 }
 
-TEST_F(DataTrials, AreEvaluatedSoManyItemsAtATimeAsTheLearnerWants) {
+TEST_F(DataTrials, EvaluateTheLearnersNumberOfItemsPerCall) {
   WriteFile("rows", "budget: {iterations: 1}\nevaluation: {episodes: 10}\n");
   const Finished run = RunFile("rows", " --set learner.options.evaluation_rows=4");
   ASSERT_EQ(run.exit, 0) << run.err;
   EXPECT_EQ(Result("rows")["evaluation_returns"], (std::vector<double>{4, 4, 4, 4, 4, 4, 4, 4, 2, 2}))
-      << "each acts its call's rows";
+      << "each action is its call's number of rows";
   ASSERT_EQ(RunFile("rows", " --fresh --set rollout.num_env_runners=4 --set learner.options.evaluation_rows=4").exit, 0);
   EXPECT_EQ(Result("rows")["evaluation_returns"], (std::vector<double>{3, 3, 3, 3, 3, 3, 3, 3, 3, 1}))
-      << "each runner gets a share";
+      << "each runner gets its share of the rows";
 }
 
-TEST_F(DataTrials, WhoPlaysAnItemAsksForItsHeldOutLossWhereTheLearnerBearsIt) {
+TEST_F(DataTrials, HeldOutLossIsTheSameForAnyRunnersIfSupported) {
   WriteFile("after", "budget: {iterations: 1}\nevaluation: {episodes: 10}\n");
   ASSERT_EQ(RunFile("after").exit, 0);
   const nlohmann::json alone = Result("after")["evaluation"]["metrics"]["ep/loss"];
@@ -118,7 +118,7 @@ TEST_F(DataTrials, WhoPlaysAnItemAsksForItsHeldOutLossWhereTheLearnerBearsIt) {
   ASSERT_EQ(run.exit, 0) << run.err;
   EXPECT_EQ(Result("after")["evaluation"]["metrics"]["ep/loss"], alone);
   EXPECT_EQ(Result("after")["evaluation_returns"], (std::vector<double>{4, 4, 4, 4, 4, 4, 4, 4, 2, 2}))
-      << "runners of the file are nothing to rows that do not depend on each other";
+      << "independent rows are not split by runners";
 }
 
 TEST_F(DataTrials, CanBeEvaluatedBeforeTheyLearn) {
@@ -199,10 +199,10 @@ TEST_F(DataTrials, StoppedAndResumedEqualUndisturbedOnes) {
   EXPECT_EQ(result["data"]["shrinks"].size(), 1u) << "it was the first attempt's";
   EXPECT_EQ(result["data"]["shrinks"], Result("undisturbed")["data"]["shrinks"]);
   for (const nlohmann::json& line : WithTimes("parts", attempt))
-    EXPECT_EQ(line["metrics"]["data/oom_count"], 0) << "told twice";
+    EXPECT_EQ(line["metrics"]["data/oom_count"], 0) << "reported twice";
 }
 
-// The env itself asks the trial to stop, in the evaluation after iteration 3, and the supervisor tries again.
+// The env requests a stop of the trial during the evaluation after iteration 3, and the supervisor retries it.
 TEST_F(DataTrials, StoppedDuringAnEvaluationHaveTheLinesOfUndisturbedOnes) {
   const auto run = [this](const std::string& name, const std::string& mark) {
     Write(name + ".yaml", "experiment: " + name + "\nenv: {plugin: tells, options: {items: 103, mark: '" + mark + R"('}}
@@ -219,7 +219,7 @@ evaluation: {episodes: 10, every_iterations: 3}
   ASSERT_EQ(undisturbed.exit, 0) << undisturbed.err;
   std::vector<nlohmann::json> lines = WithTimes("stopped");
   const std::vector<nlohmann::json> rest = WithTimes("stopped", 2);
-  ASSERT_EQ(lines.size(), 2u) << "it was stopped elsewhere";
+  ASSERT_EQ(lines.size(), 2u) << "it was stopped at a different point";
   ASSERT_EQ(rest.size(), 4u);
   EXPECT_EQ(rest[0]["iteration"], 3);
   EXPECT_GT(rest[0]["time"]["sps"], 0) << "the attempt that learned measured it";
@@ -236,7 +236,7 @@ evaluation: {episodes: 10, every_iterations: 3}
   }
 }
 
-TEST_F(DataTrials, TellWhatTheirEnvsSay) {
+TEST_F(DataTrials, RecordFactsAndWarningsOfTheirEnvs) {
   const auto run = [this](const std::string& name, const std::string& options) {
     Write(name + ".yaml", "experiment: " + name + "\nenv: {plugin: tells, options: {items: 103, " + options + R"(}}
 learner: {plugin: adds, options: {group: 8, micro_batch: 4}}
@@ -251,7 +251,7 @@ evaluation: {episodes: 5, env: {options: {items: 20}}}
   EXPECT_EQ(facts["env.tells"]["items"], "103");
   EXPECT_EQ(facts["env.tells@evaluation"]["items"], "20");
   const nlohmann::json warnings = Result("few")["warnings"];
-  ASSERT_EQ(warnings.size(), 12u) << "both envs say the same: " << warnings;
+  ASSERT_EQ(warnings.size(), 12u) << "both envs give the same warnings: " << warnings;
   EXPECT_EQ(warnings[11], "env.tells: warning 12");
   EXPECT_THAT(few.err, HasSubstr("warning: env.tells: warning 12"));
 

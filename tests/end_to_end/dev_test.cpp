@@ -1,4 +1,4 @@
-// dev: each build of a plugin takes over from the one before. That it does so in time: bench/dev_rebuilds.py.
+// dev: each build of a plugin replaces its predecessor. bench/dev_rebuilds.py measures the time.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -16,12 +16,12 @@ using testing::Not;
 
 class DevCommand : public BatchTest {
  protected:
-  // As a linker or a copy would: into the file that is there.
+  // Overwrites the existing file, as a linker or a copy does.
   void Put(const std::string& bytes, const std::string& name) { std::ofstream(dir_ / name) << bytes; }
   bool Says(pid_t dev, const std::string& words) const {
     return Until([&] { return ErrorsOf(dev).find(words) != std::string::npos; }, 120);
   }
-  // Whether so many builds have come to the end of an iteration.
+  // Waits until this many builds have finished an iteration.
   bool Iterate(const fs::path& out, int builds) const {
     return Until(
         [&] {
@@ -38,7 +38,7 @@ class DevCommand : public BatchTest {
   }
 };
 
-TEST_F(DevCommand, ABuildTakesOverWhenItIsWholeAndShowsItsNumbersBesideThoseBefore) {
+TEST_F(DevCommand, AWholeBuildReplacesTheLastAndComparesTheirNumbers) {
   const std::string bytes = ReadFile(BACKPLANE_PLUGIN_DIR "/env_cartpole.so");
   Put(bytes, "env_cartpole.so");
   Write("dev.yaml", R"(env: cartpole
@@ -51,7 +51,7 @@ monitors: []
   ASSERT_TRUE(Iterate("builds", 1));
   Put(bytes.substr(0, bytes.size() / 2), "env_cartpole.so");
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  EXPECT_FALSE(TrialProcesses().empty());  // of the first build, whose file is a copy
+  EXPECT_FALSE(TrialProcesses().empty());  // the first build runs from a copy of its file
   EXPECT_THAT(ErrorsOf(dev), testing::AllOf(Not(HasSubstr("build 2")), Not(HasSubstr("error"))));
   Put(bytes, "env_cartpole.so");
   ASSERT_TRUE(Says(dev, "build 2 runs ")) << ErrorsOf(dev);
@@ -66,7 +66,7 @@ monitors: []
   EXPECT_THAT(ended.out, testing::ContainsRegex("build 1 +build 2 +change\niterations +[0-9,]+ +running\n")) << "before that";
 }
 
-TEST_F(DevCommand, ACrashIsShownAndTheNextBuildGoesOnFromTheLastState) {
+TEST_F(DevCommand, ACrashIsShownAndTheNextBuildResumesTheLastState) {
   const std::string fixture = BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/env_misbehaves.so";
   const auto write = [&](const std::string& how) {
     Write("dev.yaml", "env: {plugin: misbehaves, options: {how: " + how + R"(}}
@@ -88,7 +88,7 @@ monitors: []
   EXPECT_TRUE(TrialProcesses().empty());
 }
 
-TEST_F(DevCommand, ABrokenRuleIsToldOfTheFileThatIsBuilt) {
+TEST_F(DevCommand, ABrokenRuleIsReportedForTheBuiltFile) {
   if (kSanitized) GTEST_SKIP() << "there is time for few cases under a sanitizer";
   unsetenv("BACKPLANE_VALIDATE");
   const std::string fixture = BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/env_flawed.so";
@@ -101,7 +101,7 @@ TEST_F(DevCommand, ABrokenRuleIsToldOfTheFileThatIsBuilt) {
                              Not(HasSubstr("/build-1/"))));
 }
 
-TEST_F(DevCommand, SaysWhyAStateIsNotTaken) {
+TEST_F(DevCommand, ReportsWhyAStateIsRejected) {
   const auto write = [&](const std::string& hidden) {
     Write("dev.yaml", "env: cartpole\nlearner: {plugin: ppo, options: {train_batch_size: 64, minibatch_size: 32, hidden: [" +
                           hidden + "]}}\nbudget: {iterations: 1000000}\nmonitors: []\n");
@@ -116,7 +116,7 @@ TEST_F(DevCommand, SaysWhyAStateIsNotTaken) {
               HasSubstr("build 2 starts from scratch because the state of build 1 does not fit: learner.ppo: load: "));
 }
 
-TEST_F(DevCommand, IsExitTwoWhereTheExperimentHasNoneOfThePlugin) {
+TEST_F(DevCommand, RejectsAnExperimentWithoutThePlugin) {
   Write("dev.yaml", "env: pendulum\nlearner: random\nbudget: {iterations: 2}\n");
   const Finished run = Run("dev " BACKPLANE_PLUGIN_DIR "/env_cartpole.so dev.yaml");
   EXPECT_EQ(run.exit, 2);

@@ -1,5 +1,5 @@
-// What `run --engine` refuses before the first trial. Commands of Slurm are shell scripts here; with the real ones
-// scripts/check_cluster runs.
+// Checks of `run --engine` before the first trial. Slurm's commands are shell scripts here; scripts/check_cluster runs the real
+// ones.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -36,7 +36,7 @@ sweep: {seeds: {n: 2}}
   void Script(const std::string& name, const std::string& text) {
     std::filesystem::permissions(Write("bin/" + name, "#!/bin/sh\n" + text + "\n"), std::filesystem::perms::owner_all);
   }
-  // Slurm that takes arrays, and lists of them what squeue is to print.
+  // A Slurm that accepts arrays; squeue prints the given lines.
   void FakeSlurm(const std::string& squeue) {
     Script("sbatch",
            "test \"$1\" = --version && exec echo slurm 22\nprintf '%s\\n' \"$@\" > sbatch.words; cat > sbatch.script; echo 12");
@@ -48,7 +48,7 @@ sweep: {seeds: {n: 2}}
   }
 };
 
-TEST_F(EngineOption, ThatThereIsNoneOfIsAnErrorWithItsPlace) {
+TEST_F(EngineOption, AnUnknownEngineIsAnErrorWithItsPlace) {
   const Finished option = Run("run two.yaml --engine slurn");
   EXPECT_EQ(option.exit, 2);
   EXPECT_THAT(option.err, HasSubstr("engine.kind: expected one of local|slurm|ray, got 'slurn'"));
@@ -68,7 +68,7 @@ TEST_F(EngineOption, WithoutSlurmOrRayNothingStarts) {
   EXPECT_EQ(dry.exit, 0);
   EXPECT_THAT(dry.err, HasSubstr("apt-get install slurm-client"));
   EXPECT_THAT(Run("doctor").out, HasSubstr("-> engine.kind slurm: sbatch does not work here"));
-  Script("python", "exec python3 -S -s -E \"$@\"");  // without the packages of this machine
+  Script("python", "exec python3 -S -s -E \"$@\"");  // hides the packages of this machine
   const Finished ray = Run("run two.yaml --engine ray --set engine.python=" + (dir_ / "bin/python").string());
   EXPECT_EQ(ray.exit, 2);
   EXPECT_THAT(ray.err, HasSubstr("does not have the package ray"));
@@ -78,7 +78,7 @@ TEST_F(EngineOption, WithoutSlurmOrRayNothingStarts) {
   EXPECT_FALSE(std::filesystem::exists(Out("two")));
 }
 
-TEST_F(EngineOption, PartsOfADeviceAreNotSlurms) {
+TEST_F(EngineOption, RejectsPartsOfADeviceOnSlurm) {
   FakeSlurm("true");
   EXPECT_THAT(Run("run two.yaml --dry-run --engine slurm").err, testing::Not(HasSubstr("sbatch")));
   const Finished run = Run("run two.yaml --engine slurm --set resources.gpus=0.5");
@@ -86,7 +86,7 @@ TEST_F(EngineOption, PartsOfADeviceAreNotSlurms) {
   EXPECT_THAT(run.err, HasSubstr("expected a whole number under Slurm, got 0.5"));
 }
 
-TEST_F(EngineOption, WhereNoWorkerFindsTheFolderNothingStarts) {
+TEST_F(EngineOption, NothingStartsIfNoWorkerFindsTheFolder) {
   FakeSlurm("echo 12 0 COMPLETED");  // the array has ended, and no node agent reported
   const Finished run = Run("run two.yaml --engine slurm --set 'engine.options=[\"--qos=x\"]'");
   EXPECT_EQ(run.exit, 2) << run.err;
@@ -95,10 +95,10 @@ TEST_F(EngineOption, WhereNoWorkerFindsTheFolderNothingStarts) {
   EXPECT_THAT(ReadFile(dir_ / "sbatch.words"), HasSubstr("--qos=x\n"));
   EXPECT_THAT(ReadFile(dir_ / "scancel.words"), HasSubstr("12"));
   EXPECT_FALSE(std::filesystem::exists(Out("two") / "engine"));
-  EXPECT_EQ(Run("run two.yaml --engine local").exit, 0) << "the same folder goes on here";
+  EXPECT_EQ(Run("run two.yaml --engine local").exit, 0) << "the same folder resumes here";
 }
 
-TEST_F(EngineOption, WhatSbatchRefusesIsSaidInItsWords) {
+TEST_F(EngineOption, ReportsSbatchErrorsVerbatim) {
   FakeSlurm("true");
   Script("sbatch", "test \"$1\" = --version && exit 0\necho 'sbatch: error: invalid partition specified: long' >&2; exit 1");
   const Finished run = Run("run two.yaml --engine slurm");
@@ -106,7 +106,7 @@ TEST_F(EngineOption, WhatSbatchRefusesIsSaidInItsWords) {
   EXPECT_THAT(run.err, HasSubstr("invalid partition specified: long"));
 }
 
-// Slurm in a line: the array's script runs beside the batch, as a node would run it.
+// Slurm in one line: the array's script runs in parallel with the batch, as on a node.
 TEST_F(EngineOption, AWorkerRunsTheTrialsAndTheEventsNameTheJob) {
   FakeSlurm("kill -0 \"$(cat worker.pid)\" 2>/dev/null && echo 12 0 RUNNING; true");
   Script(
@@ -153,7 +153,7 @@ class ClusterPrograms : public EngineOption {
   ClusterPrograms() { setenv("BACKPLANE_CLUSTER_PATIENCE", "2", 1); }
 
   static constexpr char kVersion[] = "test \"$1\" = --version && exec echo slurm 22\n";
-  // Arrays 12, 13, ... of one worker each. It runs next to the batch as on a node. squeue lists them.
+  // Arrays 12, 13, ... of one node agent each, which runs in parallel with the batch as on a node. squeue lists them.
   void LiveSlurm(const std::string& squeue_first = "") {
     Script("sbatch", std::string(kVersion) +
                          "n=$(( $(cat arrays 2>/dev/null || echo 11) + 1 )); echo $n > arrays; cat > sbatch.script\n"
@@ -165,7 +165,7 @@ class ClusterPrograms : public EngineOption {
                          "echo ${f#worker.} 0 $state; done");
     Script("scancel", "echo \"$@\" >> scancel.words");
   }
-  // Two trials by command that take `seconds`, with a sign of life now and then.
+  // Two trials by command that take `seconds`, with an occasional sign of life.
   void WriteSlow(double seconds) {
     Write("slow.py",
           "import sys, time\nend = time.monotonic() + float(sys.argv[1])\nn = 0\n"
@@ -199,7 +199,7 @@ TEST_F(ClusterPrograms, RejectMalformedAnswersOfSbatch) {
     EXPECT_EQ(run.exit, 2);
     EXPECT_THAT(run.err, HasSubstr(words));
     EXPECT_TRUE(NothingStarted());
-    EXPECT_FALSE(std::filesystem::exists(dir_ / "scancel.words")) << "there is nothing to cancel";
+    EXPECT_FALSE(std::filesystem::exists(dir_ / "scancel.words")) << "there is no job to cancel";
     EXPECT_TRUE(ScriptsAreGone());
   }
 }
@@ -280,7 +280,7 @@ TEST_F(ClusterPrograms, ReportScancelThatHangs) {
   EXPECT_TRUE(ScriptsAreGone());
 }
 
-// The trials end the worker that runs them, as a node that dies would.
+// The trials kill their node agent, as the end of a node does.
 TEST_F(ClusterPrograms, ExitThreeAndCountNodesIfTrialsLoseTheirNodes) {
   LiveSlurm();
   Write("dies.py",
@@ -306,7 +306,7 @@ TEST_F(ClusterPrograms, ExitThreeAndCountNodesIfTrialsLoseTheirNodes) {
   EXPECT_EQ(nlohmann::json::parse(json.out)["trials"][0]["lost_nodes"], 4);
 }
 
-// A program instead of engine.python. It answers like Ray's driver, or wrongly as the file `fault` requests.
+// Replaces engine.python. It answers like Ray's driver, or wrongly as the file `fault` requests.
 constexpr char kDriver[] = R"py(#!/usr/bin/env python3
 import json, os, re, signal, subprocess, sys, time
 fault = open(os.path.dirname(os.path.abspath(__file__)) + "/fault").read()

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""TensorBoard's own reader against metrics.jsonl: what monitor.tensorboard and `export tb` write holds every value.
+"""Reads monitor.tensorboard's and `export tb`'s files with TensorBoard's own reader, and finds every value of metrics.jsonl.
 
   event_files_test.py PROGRAM        runs in .venv-oracle, which has TensorBoard's reader
 
-A trial is run, interrupted and resumed, so that both make two files of one run. Another is killed and goes on from an older checkpoint,
-so that the second file takes back a part of the first.
+One trial is interrupted and resumed, so that both writers make two files of one run. Another is killed and resumes from an older
+checkpoint, so that the second file replaces a part of the first.
 """
 import json
 import math
@@ -43,7 +43,7 @@ ALIASES = {"sps": "charts/SPS", "return": "charts/episodic_return"}
 
 
 def series(line):
-    """The numbers of a line of metrics.jsonl by name, written down here a second time: the C++ side has its own."""
+    """The numbers of a line of metrics.jsonl by name, parsed independently of the C++ code."""
     found = {"episodes": line["episodes"]}
     for prefix, episodes, metrics in (("", line, "ep"), ("eval/", line.get("eval", {}), "metrics")):
         means = {"return": episodes.get("return"), **episodes.get(metrics, {})}
@@ -61,7 +61,7 @@ def as_float32(value):
 
 
 def recorded(trial):
-    """name -> {step: value}; an attempt takes back what those before it say of its first step and later ones."""
+    """name -> {step: value}; an attempt replaces earlier attempts' values from its first step on."""
     values = {}
     for file in sorted(trial.glob("attempt-*/metrics.jsonl")):
         lines = list(map(json.loads, file.read_text().splitlines()))
@@ -94,7 +94,7 @@ def expect_equal(what, found, wanted):
 
 
 def expect_well_formed(folder, attempts):
-    """Each file starts with the version; the second of a run says where it goes on; wall times are now and do not fall."""
+    """Each file starts with the version, and the second of a run with its resume step. Wall times are current and do not decrease."""
     files = sorted(folder.glob("*tfevents*"))
     assert len(files) == attempts, f"{len(files)} files for {attempts} attempts"
     for number, file in enumerate(files, 1):
@@ -124,7 +124,7 @@ def follow_then_interrupt(program, folder):
 
 
 def kill_between_checkpoints(program, folder):
-    """Runs an experiment whose trial is killed once, as the kernel does when memory runs out, and is tried again by itself."""
+    """Runs an experiment whose trial is killed once, as the kernel does when memory runs out, and is retried automatically."""
     (folder / "killed.yaml").write_text(KILLED)
     run = subprocess.Popen([program, "run", "killed.yaml"], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while not any(file.read_text().count("\n") > 350 for file in folder.glob("outputs/killed/trials/*/attempt-1/metrics.jsonl")):

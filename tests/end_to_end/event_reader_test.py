@@ -34,7 +34,7 @@ for step in range(0, 300, 3):
     write(new, step, tag="text", tensor=tensor_util.make_tensor_proto("words"))
     write(other, step, tag="elsewhere", simple_value=1)
     if step == 150:
-        old.flush(); time.sleep(1.5)  # the trial looks while it is half written
+        old.flush(); time.sleep(1.5)  # the trial reads it half-written
 for writer in (old, new, other): writer.close()
 '''
 EXPERIMENT = """
@@ -44,7 +44,7 @@ learner: {command: [%s, writes.py], tensorboard: "runs/**"}
 
 
 def wanted(folder):
-    """What TensorBoard reads, by tag: (step, value)."""
+    """TensorBoard's values by tag: (step, value)."""
     read = event_accumulator.EventAccumulator(str(folder), size_guidance={event_accumulator.SCALARS: 0, event_accumulator.TENSORS: 0})
     read.Reload()
     found = {tag: [(e.step, e.value) for e in read.Scalars(tag)] for tag in read.Tags()["scalars"]}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`backplane export`: what each form leaves on disk, and how wrong calls are refused.
+"""`backplane export`: files of each form, and errors of wrong calls.
 
   export_test.py PROGRAM
 """

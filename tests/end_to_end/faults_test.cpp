@@ -1,5 +1,5 @@
-// Envs and learners that break the contract, each in a process of its own: what they break is told in a sentence of its own
-// with the right plugin's name, and no such trial counts as done. Rows of specs are in tests/fixtures/plugins/faults.hpp.
+// Envs and learners that break the contract, each in its own process. Every fault has its own error with the right plugin's
+// name, and the trial does not count as completed. tests/fixtures/plugins/faults.hpp has the rows of specs.
 #include "../fixtures/plugins/faults.hpp"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// With the thread sanitizer a process takes seconds, and these rows have little that it looks at: it gets one in eight.
+// A process takes seconds with the thread sanitizer, which finds little in these rows: it runs one in eight.
 #if defined(__SANITIZE_THREAD__)
 constexpr size_t kEvery = 8;
 #else
@@ -28,15 +28,15 @@ constexpr size_t kEvery = 1;
 
 struct Fault {
   const char* name;
-  const char* outcome;  // of the trial; "signal" where the process died of it
+  const char* outcome;  // the trial's; "signal" if the process died of one
   const char* blamed;   // "env.faulty", "learner.faulty"
-  const char* words;    // of the sentence
+  const char* words;    // part of the error
   const char* actions = "box";
 };
 
 constexpr char kEnv[] = "env.faulty", kLearner[] = "learner.faulty";
 
-// By the env's option `fault`.
+// Faults of the env, by its option `fault`.
 constexpr Fault kEnvFaults[] = {
     {"create_throws", "plugin", kEnv, "let an exception out: out of create"},
     {"create_throws_int", "plugin", kEnv, "let an exception out that is not a std::exception"},
@@ -99,7 +99,7 @@ constexpr Fault kEnvFaults[] = {
     {"source_throws", "plugin", kEnv, "out of source"},
 };
 
-// By the learner's.
+// Faults of the learner.
 constexpr Fault kLearnerFaults[] = {
     {"create_throws", "plugin", kLearner, "out of create"},
     {"create_null", "plugin", kLearner, "create: expected an instance, got NULL"},
@@ -163,7 +163,7 @@ constexpr Fault kLearnerFaults[] = {
     {"tensors_no_list", "plugin", kLearner, "extension bp.learner.tensors/1: expected 1 names and tensors, got NULL"},
 };
 
-// While it takes up the state of a checkpoint that was whole when it was written.
+// Faults while loading the state of a checkpoint that was correct when written.
 struct LoadFault {
   const char *who, *fault, *words;
 };
@@ -182,8 +182,8 @@ evaluation: {episodes: 2}
     spec_ = nlohmann::json::parse(ReadFile(Attempt("ok").parent_path() / "trial.json"));
   }
 
-  // Runs the trial with that fault; what its result, or what is left of it, says.
-  // On one thread the block of rows that meets the fault first is always the same.
+  // Runs the trial with this fault and returns its result, or the remains of one.
+  // One thread makes the first faulty block of rows deterministic.
   nlohmann::json Trial(const std::string& who, const std::string& fault, const std::string& actions, const char* check = "",
                        int threads = 1) {
     nlohmann::json spec = spec_;
@@ -200,7 +200,7 @@ evaluation: {episodes: 2}
     return nlohmann::json::parse(ReadFile(folder / "result.json"), nullptr, false);
   }
 
-  // Goes on from the checkpoint of the calm trial for an iteration more.
+  // Resumes the fault-free trial's checkpoint for one more iteration.
   nlohmann::json GoOn(const LoadFault& how) {
     const std::filesystem::path folder = dir_ / (std::string(how.who) + "-" + how.fault);
     std::filesystem::create_directories(folder);
@@ -221,7 +221,7 @@ evaluation: {episodes: 2}
     return nlohmann::json::parse(out.substr(out.rfind('\n') + 1), nullptr, false);
   }
 
-  // Whose code ran last, from the mapped file that a crash leaves: the text "env.faulty" or "learner.faulty" in it.
+  // Id of the plugin whose code ran last, "env.faulty" or "learner.faulty", read from the mapped file that survives a crash.
   static std::string StatusPlugin(const std::filesystem::path& folder) {
     const std::string status = ReadFile(folder / "status");
     return status.find(kLearner) != std::string::npos ? kLearner : status.find(kEnv) != std::string::npos ? kEnv : "";
@@ -245,13 +245,13 @@ evaluation: {episodes: 2}
   nlohmann::json spec_;
 };
 
-TEST_F(Faults, WithoutOneTheTrialEndsWell) {
+TEST_F(Faults, ATrialWithoutAFaultCompletes) {
   EXPECT_EQ(ok_.exit, 0) << ok_.err;
   for (const char* actions : {"box", "discrete"})
     EXPECT_EQ(Trial("env", std::string("none-") + actions, actions)["outcome"], "ok");
 }
 
-TEST_F(Faults, ASpecThatIsMalformedIsASentence) {
+TEST_F(Faults, AMalformedSpecHasItsOwnError) {
   std::set<std::string> sentences;
   size_t rows = 0;
   const auto expect = [&](const char* who, const char* blamed, const char* name, const char* words) {
@@ -267,10 +267,10 @@ TEST_F(Faults, ASpecThatIsMalformedIsASentence) {
   for (size_t i = 0; i < std::size(faults::kEnvSpecs); i += kEvery)
     expect("env", kEnv, faults::kEnvSpecs[i].name, faults::kEnvSpecs[i].words);
   EXPECT_GE(rows, 60u / kEvery);
-  EXPECT_GE(sentences.size(), rows - 8) << "most have one of their own";
+  EXPECT_GE(sentences.size(), rows - 8) << "most faults have their own sentence";
 }
 
-TEST_F(Faults, ALearnersSpecThatIsMalformedIsASentence) {
+TEST_F(Faults, ALearnersMalformedSpecHasItsOwnError) {
   for (size_t i = 0; i < std::size(faults::kLearnerSpecs); i += kEvery) {
     const auto& fault = faults::kLearnerSpecs[i];
     const nlohmann::json result = Trial("learner", fault.name, "box");
@@ -297,14 +297,14 @@ TEST_F(Faults, OnSeveralThreadsTheSameOneIsNamed) {
   constexpr const char* by_env[] = {"row_before",   "row_behind",   "behind",      "before",
                                     "clips_action", "reset_reward", "terminated_7"};
   constexpr const char* by_learner[] = {"act_next_row", "act_row_before", "act_behind", "act_writes_obs"};
-  constexpr size_t every = kLooksForRaces ? 4 : 1;  // two of the env's and one of the learner's
+  constexpr size_t every = kLooksForRaces ? 4 : 1;  // two faults of the env and one of the learner
   for (size_t i = 0; i < std::size(by_env); i += every) EXPECT_EQ(blamed("env", by_env[i]), "env.faulty plugin") << by_env[i];
   for (size_t i = 0; i < std::size(by_learner); i += every)
     EXPECT_EQ(blamed("learner", by_learner[i]), "learner.faulty plugin") << by_learner[i];
   EXPECT_EQ(blamed("learner", "act_nan"), "learner.faulty nan");
 }
 
-TEST_F(Faults, AStateThatIsRefusedIsSetAside) {
+TEST_F(Faults, ARejectedStateIsSetAside) {
   constexpr LoadFault faults[] = {{"learner", "load_refuses", "load"}, {"env", "set_refuses", "restore"}};
   for (const LoadFault& how : faults) {
     SCOPED_TRACE(how.fault);
@@ -317,8 +317,8 @@ TEST_F(Faults, AStateThatIsRefusedIsSetAside) {
   }
 }
 
-// It would be so with any checkpoint: the attempt is lost, and what it would have gone on from is not.
-TEST_F(Faults, APluginThatBreaksWhileItTakesUpAStateCostsNoCheckpoint) {
+// Any checkpoint would fail the same way: only the attempt is lost, and the checkpoint stays.
+TEST_F(Faults, APluginThatBreaksDuringALoadCostsNoCheckpoint) {
   constexpr LoadFault faults[] = {{"learner", "load_throws", "let an exception out: out of load"},
                                   {"learner", "load_status_7", "load: expected a status from -10 to 0, got 7"},
                                   {"env", "set_throws", "let an exception out: out of set"},

@@ -39,7 +39,7 @@ learner: {plugin: random, options: {horizon: 8}}
 budget: {iterations: 1}
 evaluation: {episodes: %d}
 """
-# Of each env that simulates time: seconds of a step. Those whose episodes need not end show what 1,000 steps take.
+# Seconds per step of each env that simulates time. Envs whose episodes need not end show the duration of 1,000 steps.
 CLOCKS = {
     "ant, options: {terminate_when_unhealthy: false}": 0.05,
     "humanoid, options: {terminate_when_unhealthy: false}": 0.015,
@@ -49,7 +49,7 @@ CLOCKS = {
     "pendulum, options: {max_episode_steps: 1000}": 0.05,
     "mountain_car_continuous": 1 / 30,
 }
-# Runs in a film's page: what it finds stands in an element at its end.
+# Runs in a film's page and writes its findings to an element at the end.
 PROBE = """<script>
 const found = {errors: []};
 addEventListener('error', event => found.errors.push(event.message));
@@ -154,7 +154,7 @@ def grid_films(program):
 
 
 def same_as_the_evaluation(program):
-    """Films of all episodes are bit for bit what was evaluated, and its best is the best."""
+    """Films of all episodes equal the evaluation bit for bit, and the best film shows the best episode."""
     for trial in (program.folder / "fly/trials").iterdir():
         record = record_of(trial)
         films = [data_of(program.film("fly", trial.name, "--episode", str(episode))[1]) for episode in range(3)]
@@ -171,7 +171,7 @@ def same_as_the_evaluation(program):
 
 
 def another_record(program):
-    """A film that is not what was evaluated says so; without the returns no episode is the best."""
+    """A film that differs from the evaluation is reported as such; without returns, no episode is the best."""
     trial = next((program.folder / "fly/trials").iterdir())
     file = trial / "attempt-1/result.json"
     kept, record = file.read_text(), record_of(trial)
@@ -186,7 +186,7 @@ def another_record(program):
 
 
 def real_time(program):
-    """Films of envs with a clock run as fast as these, at 25 frames a second or what they have, and are small."""
+    """Films of envs with a clock run in real time at up to 25 frames a second, and are small."""
     for i, (env, step_s) in enumerate(CLOCKS.items()):
         program.run(OTHER % (env, 1), f"clock-{i}")
         root = program.film(f"clock-{i}")[1]
@@ -210,7 +210,7 @@ def many_uavs(program):
 
 
 def player(program):
-    """The page's slider shows the step that it says, and play goes on from there: in headless Chromium, if there is one."""
+    """The slider shows its step, and play resumes from there, in headless Chromium if there is one."""
     page = program.folder / "film.html"
     check(program.call("render", "fly", STRAIGHT, "--to", page).returncode == 0, "no page")
     text = page.read_text()
@@ -235,7 +235,7 @@ def player(program):
 
 
 def in_the_report(program):
-    """Films that lie in the folders of trials stand in the page of the report."""
+    """The page of the report contains films that are in the folders of trials."""
     check(program.call("render", "fly", STRAIGHT, "--episode", "1").returncode == 0, "render without --to")
     done = program.call("report", "fly")
     check(done.returncode == 0, "report: " + done.stderr)
@@ -259,7 +259,7 @@ def videos(program):
     has = lambda module: python.exists() and subprocess.run([python, "-c", "import " + module], capture_output=True).returncode == 0
     if not has("vl_convert"):
         return print("no vl_convert: videos are not tested")
-    # In place of ffmpeg a program that keeps what it is given.
+    # Replaces ffmpeg by a program that keeps its input.
     (program.folder / "ffmpeg").write_text("#!/bin/sh\nfor to; do :; done\nexec cat > \"$to\"\n")
     (program.folder / "ffmpeg").chmod(0o755)
     path = f"{program.folder}:{os.environ['PATH']}"

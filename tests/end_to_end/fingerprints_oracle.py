@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""fingerprints.bin against PyPI's xxhash: the hashes are those of bytes that are known without the host.
+"""Compares fingerprints.bin with hashes of PyPI's xxhash over bytes that the script knows without the host.
 
   fingerprints_oracle.py PROGRAM FIXTURES        runs in .venv-oracle, which has xxhash
 
-The file is read here by what its format says, the tensors are made by hand or taken from the trial's checkpoint.
+The script parses the file by its documented format. Tensors are made by hand or taken from the trial's checkpoint.
 """
 import json
 import os
@@ -24,7 +24,7 @@ learner: {plugin: random, options: {horizon: 5, policy: zero}}
 rollout: {num_env_runners: 1, num_envs_per_env_runner: 3}
 budget: {iterations: 4}
 """
-# Item i has 1 + 5 i % 6 numbers, all i: the longest first they are 1, 2, 3, 4, 5, 0, each one shorter than the one before.
+# Item i has 1 + 5 i % 6 numbers, all equal to i. Sorted by length, the items are 1, 2, 3, 4, 5, 0, each one number shorter.
 ITEMS = """
 experiment: items
 env: {plugin: numbers, options: {items: 6, capacity: 6}}
@@ -45,7 +45,7 @@ def xxh3(data):
 
 
 def read(file):
-    """{iteration: {(phase, tensor): hash}}, the file read entry by entry."""
+    """{iteration: {(phase, tensor): hash}}, parsed entry by entry."""
     data, at, columns, found = file.read_bytes(), 0, None, {}
     while at < len(data):
         (first,) = struct.unpack_from("<Q", data, at)
@@ -78,7 +78,7 @@ class Runs:
     def __init__(self, program, fixtures, folder):
         self.program, self.folder = pathlib.Path(program).resolve(), folder
         shipped = self.program.parent.parent / "lib/backplane/plugins"
-        # Fixtures break rules of the contract on purpose.
+        # Fixtures break the contract on purpose.
         self.environment = {**os.environ, "BACKPLANE_PLUGIN_PATH": f"{shipped}:{fixtures}", "BACKPLANE_VALIDATE": "off"}
 
     def run(self, name, text):

@@ -1,4 +1,4 @@
-// Two runs that should be equal: `compare --bits` and `replay` say that they are, or where they part.
+// Two runs that should be equal: `compare --bits` and `replay` report their equality or the first difference.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 class FingerprintsOfRuns : public ProgramTest {
  protected:
-  // Runs the experiment `name` of the learner that can change a bit.
+  // Runs the experiment `name` with the learner that can flip a bit.
   void RunFlips(const std::string& name, const std::string& more = "", const std::string& learner = "flips") {
     const Finished run = Run(CommandOf(name, more, learner));
     ASSERT_EQ(run.exit, 0) << run.err;
@@ -34,14 +34,14 @@ class FingerprintsOfRuns : public ProgramTest {
   }
 };
 
-TEST_F(FingerprintsOfRuns, NameTheIterationAndTheTensorOfAWeightThatChangedInItsLastBit) {
+TEST_F(FingerprintsOfRuns, NameIterationAndTensorOfAWeightWithAFlippedBit) {
   RunFlips("plain");
   RunFlips("flipped", "--set learner.options.flip_at=7");
   const Finished found = Bits("plain", "flipped");
   EXPECT_EQ(found.exit, 1);
   EXPECT_THAT(found.out, HasSubstr("the first difference is in iteration 7: weights, tensor critic.weight; before it 6 "
                                    "iterations, 55 hashes are equal"))
-      << "8 of each iteration (obs, final_obs, action, reward, terminated, truncated, two weights), and 7 that stand before it";
+      << "8 per iteration (obs, final_obs, action, reward, terminated, truncated, two weights), and 7 before them";
   const nlohmann::json json = nlohmann::json::parse(Bits("plain", "flipped", "--json").out);
   EXPECT_EQ(json["equal"], false);
   EXPECT_EQ(
@@ -58,7 +58,7 @@ TEST_F(FingerprintsOfRuns, AreEqualForAnyThreadsAndChunks) {
   EXPECT_EQ(found.out, "equal bit for bit: 12 iterations, 96 hashes\n");
 }
 
-TEST_F(FingerprintsOfRuns, NameTheObservationsWhereAnotherSeedParts) {
+TEST_F(FingerprintsOfRuns, NameObservationsAsTheFirstDifferenceBetweenSeeds) {
   RunFlips("zero");
   RunFlips("other", "--set seed=1");
   const std::string zero = Attempt("zero").parent_path().string(), other = Attempt("other").string();
@@ -66,16 +66,16 @@ TEST_F(FingerprintsOfRuns, NameTheObservationsWhereAnotherSeedParts) {
   const Finished found = Run("compare --bits " + zero + " " + other);
   EXPECT_EQ(found.exit, 1);
   EXPECT_THAT(found.out, HasSubstr("the first difference is in iteration 1: observations, tensor obs; before it 0 "))
-      << "all were paid 1, and no episode has ended";
+      << "all rewards are 1, and no episode has ended";
 }
 
-TEST_F(FingerprintsOfRuns, OfALearnerThatTellsNoTensorsAreOfItsState) {
+TEST_F(FingerprintsOfRuns, HashTheStateOfALearnerWithoutNamedTensors) {
   RunFlips("plain", "", "flips_untold");
   RunFlips("flipped", "--set learner.options.flip_at=7", "flips_untold");
   EXPECT_THAT(Bits("plain", "flipped").out, HasSubstr("the first difference is in iteration 7: weights, tensor state;"));
 }
 
-TEST_F(FingerprintsOfRuns, OfATrialThatWasKilledAndWentOnAreThoseOfOneThatWasNot) {
+TEST_F(FingerprintsOfRuns, AreTheSameForAResumedTrialAsForAnUninterruptedOne) {
   RunFlips("whole");
   const std::string slow = "--set learner.options.sleep_ms=100 --set checkpoint.every_iterations=3";
   const pid_t pid = Start(CommandOf("killed", slow));
@@ -94,7 +94,7 @@ TEST_F(FingerprintsOfRuns, AreComparedByAReplay) {
   const Finished same = Run("replay outputs/replayed " + id);
   EXPECT_EQ(same.exit, 0) << same.err;
   EXPECT_THAT(same.out, HasSubstr("fingerprints: equal bit for bit: 12 iterations, 96 hashes\n"));
-  // What the record has of another run: this one's metrics do not show it.
+  // The fingerprints of a different run; the metrics are this run's.
   RunFlips("flipped", "--set learner.options.flip_at=7");
   std::filesystem::copy_file(FileOf("flipped"), FileOf("replayed"), std::filesystem::copy_options::overwrite_existing);
   const Finished differs = Run("replay outputs/replayed " + id);
@@ -103,18 +103,19 @@ TEST_F(FingerprintsOfRuns, AreComparedByAReplay) {
   EXPECT_THAT(differs.out, HasSubstr("12 iterations replayed; the 12 recorded ones are equal bit for bit"));
 }
 
-TEST_F(FingerprintsOfRuns, AreLeftOutAndSaidToBeMissingWhereTheFileSaysSo) {
+TEST_F(FingerprintsOfRuns, AreOmittedOnRequestAndReportedAsMissing) {
   RunFlips("with");
   RunFlips("without", "--set output.fingerprints=false");
   EXPECT_FALSE(std::filesystem::exists(FileOf("without")));
-  EXPECT_EQ(Attempt("with").parent_path().filename(), Attempt("without").parent_path().filename()) << "no part of the identity";
+  EXPECT_EQ(Attempt("with").parent_path().filename(), Attempt("without").parent_path().filename())
+      << "it is no part of the identity";
   const Finished found = Bits("with", "without");
   EXPECT_EQ(found.exit, 1);
   EXPECT_THAT(found.out, HasSubstr("nothing to compare: 12 iterations in a, 0 in b, none in both\n"));
   EXPECT_THAT(found.out, HasSubstr("note: b has no fingerprints: it was run without output.fingerprints"));
 }
 
-TEST_F(FingerprintsOfRuns, ThatAreDamagedAreComparedUpToThere) {
+TEST_F(FingerprintsOfRuns, ThatAreDamagedAreComparedUpToTheDamage) {
   RunFlips("plain");
   RunFlips("damaged");
   std::string bytes = ReadFile(FileOf("damaged"));
@@ -127,7 +128,7 @@ TEST_F(FingerprintsOfRuns, ThatAreDamagedAreComparedUpToThere) {
   EXPECT_THAT(found.out, HasSubstr("fingerprints.bin is damaged at byte "));
 }
 
-TEST_F(FingerprintsOfRuns, OfOtherFoldersAreRefused) {
+TEST_F(FingerprintsOfRuns, RejectFoldersWithoutResults) {
   RunFlips("plain");
   const Finished wrong = Run("compare --bits outputs/plain outputs/nothing");
   EXPECT_EQ(wrong.exit, 2);

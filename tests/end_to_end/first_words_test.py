@@ -1,4 +1,4 @@
-"""Types every line of docs/first-words.md, in its order, and holds the answers against the page.
+"""Types every line of docs/first-words.md in order, and compares the answers with the page.
 
 usage: first_words_test.py PROGRAM PAGE
 """
@@ -14,7 +14,7 @@ ROW = re.compile(r"\| `(backplane[^`]*)` \| (\d+) \| `([^`]+)` \|")
 
 
 def plain(text):
-    """On one line and without the backquotes that a table can not hold."""
+    """On one line, without the backquotes that a table cannot hold."""
     return " ".join(text.replace("`", "").split())
 
 

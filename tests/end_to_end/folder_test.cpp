@@ -1,4 +1,4 @@
-// The results folder while a batch runs: whoever moves, deletes or replaces it hears of it, and nothing is written elsewhere.
+// The results folder of a running batch: the user learns of its move, deletion or replacement, and no other folder is written.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -31,7 +31,7 @@ monitors: []
     trial_ = Attempt("long").parent_path().filename();
     meddled_ = std::chrono::steady_clock::now();
   }
-  // The batch ends by itself: within a second it notices, and then its trial saves itself.
+  // The batch notices within a second and ends by itself; then its trial saves its state.
   std::string HowItEnded() {
     const Finished run = Wait(batch_);
     EXPECT_EQ(run.exit, 1) << run.out << run.err;
@@ -46,11 +46,11 @@ monitors: []
   std::chrono::steady_clock::time_point meddled_;
 };
 
-TEST_F(Folder, WhereItWasMovedTheResultsGoWithItAndTheNewNameIsSaid) {
+TEST_F(Folder, ResultsFollowAMovedFolderAndItsNewNameIsReported) {
   StartBatch();
   fs::rename(out_, elsewhere_);
   EXPECT_THAT(HowItEnded(), AllOf(HasSubstr(out_.string() + " was moved"), HasSubstr("--out " + elsewhere_.string())));
-  EXPECT_FALSE(fs::exists(out_)) << "nothing is made anew under the old name";
+  EXPECT_FALSE(fs::exists(out_)) << "the old folder is not created again";
   EXPECT_THAT(State(elsewhere_), HasSubstr("KILLED"));
   EXPECT_TRUE(fs::exists(elsewhere_ / "trials" / trial_ / "checkpoint/checkpoint.bin"));
   EXPECT_THAT(ReadFile(elsewhere_ / "events.jsonl"), AllOf(HasSubstr("attempt.end"), HasSubstr("folder lost")));
@@ -58,7 +58,7 @@ TEST_F(Folder, WhereItWasMovedTheResultsGoWithItAndTheNewNameIsSaid) {
   EXPECT_EQ(again.exit, 0) << again.err;
 }
 
-TEST_F(Folder, WhereItWasDeletedTheBatchEndsAndMakesNothingAnew) {
+TEST_F(Folder, ADeletedFolderEndsTheBatchAndIsNotRecreated) {
   StartBatch();
   while (fs::exists(out_)) {
     std::error_code written_meanwhile;
@@ -68,7 +68,7 @@ TEST_F(Folder, WhereItWasDeletedTheBatchEndsAndMakesNothingAnew) {
   EXPECT_FALSE(fs::exists(out_));
 }
 
-TEST_F(Folder, WhereALinkOnItsPathLeadsElsewhereTheOtherFolderStaysAsItIs) {
+TEST_F(Folder, AChangedLinkOnThePathLeavesTheOtherFolderUnchanged) {
   fs::create_directories(elsewhere_ / "a/long");
   fs::create_directories(elsewhere_ / "b");
   fs::create_directory_symlink(elsewhere_ / "a", dir_ / "outputs");
@@ -82,15 +82,15 @@ TEST_F(Folder, WhereALinkOnItsPathLeadsElsewhereTheOtherFolderStaysAsItIs) {
   for (const auto& entry : fs::recursive_directory_iterator(elsewhere_ / "b")) EXPECT_FALSE(entry.is_regular_file()) << entry;
 }
 
-TEST_F(Folder, WhereTheLockWasRemovedTheBatchEnds) {
+TEST_F(Folder, ARemovedLockEndsTheBatch) {
   StartBatch();
   fs::remove(out_ / "lock");
   EXPECT_THAT(HowItEnded(), HasSubstr("results are in " + out_.string()));
   EXPECT_THAT(State(out_), HasSubstr("KILLED"));
 }
 
-// The supervisor cannot look while it is stopped; the locks speak for it.
-TEST_F(Folder, ASecondRunDoesNotGetInWhileTheFirstIsSuspended) {
+// The supervisor cannot answer while it is stopped, but its lock shows that it exists.
+TEST_F(Folder, ASecondRunIsLockedOutWhileTheFirstIsSuspended) {
   StartBatch();
   kill(batch_, SIGSTOP);
   fs::remove(out_ / "lock");
@@ -98,12 +98,12 @@ TEST_F(Folder, ASecondRunDoesNotGetInWhileTheFirstIsSuspended) {
   EXPECT_EQ(second.exit, 1);
   EXPECT_THAT(second.err, HasSubstr("in use by another run (process " + std::to_string(batch_) + " on "));
   EXPECT_FALSE(fs::exists(out_ / "trials" / trial_ / "attempt-2"));
-  meddled_ = std::chrono::steady_clock::now();  // it was stopped until now
+  meddled_ = std::chrono::steady_clock::now();  // it was stopped until here
   kill(batch_, SIGCONT);
   HowItEnded();
 }
 
-TEST_F(Folder, WhereItsTrialsWereRemovedTheBatchEnds) {
+TEST_F(Folder, RemovedTrialsEndTheBatch) {
   StartBatch();
   std::error_code written_meanwhile;
   while (fs::exists(out_ / "trials")) fs::remove_all(out_ / "trials", written_meanwhile);
@@ -112,7 +112,7 @@ TEST_F(Folder, WhereItsTrialsWereRemovedTheBatchEnds) {
   EXPECT_FALSE(fs::exists(out_ / "trials"));
 }
 
-TEST_F(Folder, WhereTheFolderOfARunningTrialWasMovedTheBatchEnds) {
+TEST_F(Folder, AMovedFolderOfARunningTrialEndsTheBatch) {
   StartBatch();
   fs::rename(out_ / "trials" / trial_, elsewhere_);
   EXPECT_THAT(HowItEnded(), HasSubstr((out_ / "trials" / trial_).string() + ", was moved"));
@@ -165,7 +165,7 @@ TEST_P(BatchRecordFile, EndsTheBatchIfCut) {
 INSTANTIATE_TEST_SUITE_P(Folder, BatchRecordFile, testing::Values("events.jsonl", "plan.jsonl"),
                          [](const auto& info) { return std::string(info.param).substr(0, std::string(info.param).find('.')); });
 
-TEST_F(Folder, StopMeansWhoHoldsTheLockAndNotWhoACopiedOneNames) {
+TEST_F(Folder, StopIgnoresTheLockOfACopiedFolder) {
   StartBatch();
   fs::copy(out_, elsewhere_, fs::copy_options::recursive);
   EXPECT_THAT(Run("stop " + elsewhere_.string()).out, HasSubstr("nothing is running"));
@@ -174,7 +174,7 @@ TEST_F(Folder, StopMeansWhoHoldsTheLockAndNotWhoACopiedOneNames) {
   EXPECT_EQ(Wait(batch_).exit, 130);
 }
 
-TEST_F(Folder, FreshMovesNothingAwayThatIsNoResultsFolder) {
+TEST_F(Folder, FreshMovesOnlyResultsFolders) {
   Write("mine/letter.txt", "dear");
   const Finished run = Run("run long.yaml --fresh --out mine");
   EXPECT_EQ(run.exit, 1);

@@ -1,4 +1,4 @@
-// `gate`: whether a change made something worse than a limit allows.
+// `gate`: tests whether a change made a metric worse than a limit allows.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -11,7 +11,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Zero actions let the pole fall in 9 to 10 steps, uniform ones in about 22.
+// The pole falls after 9 to 10 steps with zero actions, and after about 22 with uniform ones.
 constexpr char kUniform[] = R"(experiment: pole
 env: {plugin: cartpole}
 learner: {plugin: random}
@@ -21,7 +21,7 @@ evaluation: {episodes: 10}
 monitors: []
 sweep: {seeds: {n: 10}}
 )";
-// As good, and not the same: a score is the mean of one more episode.
+// Equally good but not identical: a score is the mean of one more episode.
 constexpr char kAlike[] = "base: pole.yaml\nevaluation: {episodes: 11}\n";
 constexpr char kZero[] = "base: pole.yaml\nlearner: {plugin: random, options: {policy: zero}}\n";
 
@@ -46,23 +46,23 @@ class GateCommand : public BatchTest {
   }
 };
 
-TEST_F(GateCommand, ALossFailsAtTheFirstLookThatKnows) {
+TEST_F(GateCommand, ALossFailsAtTheFirstConclusiveLook) {
   SaveBaseline();
   const Finished gate = Gate("zero.yaml --fail-if 'eval/return < -5%'");
   EXPECT_EQ(gate.exit, 1) << gate.err;
   EXPECT_THAT(gate.out, AllOf(StartsWith("FAIL: the change of eval/return is below -5 %. -"), HasSubstr("look 1 of 2"),
                               HasSubstr("outputs/pole_gate")));
   EXPECT_EQ(Starts("pole_gate"), 5u) << "the seeds of one look";
-  // Nothing is left to run, and the verdict is the same.
+  // No trial is left to run, and the verdict is the same.
   const Finished again = Gate("zero.yaml --fail-if 'eval/return < -5%' --quiet");
   EXPECT_EQ(again.exit, 1);
   EXPECT_THAT(again.out, StartsWith("FAIL: the change of eval/return is below -5 %. -"));
   EXPECT_EQ(Starts("pole_gate"), 5u);
-  // What has more is judged by the other sign, and what is better passes.
+  // With `>`, only an increase fails; a decrease passes.
   EXPECT_EQ(Gate("zero.yaml --quiet --fail-if 'eval/length > 5%'").exit, 0);
 }
 
-TEST_F(GateCommand, WhatIsTheSameToTheLastBitHasNotChanged) {
+TEST_F(GateCommand, FindsNoChangeBetweenIdenticalBits) {
   SaveBaseline();
   const Finished pass = Gate("pole.yaml --fail-if 'eval/return < 0%'");
   EXPECT_EQ(pass.exit, 0) << pass.err;
@@ -74,7 +74,7 @@ TEST_F(GateCommand, WhatIsTheSameToTheLastBitHasNotChanged) {
   EXPECT_EQ(Starts("pole_gate"), 5u);
 }
 
-TEST_F(GateCommand, WhatIsAlikePassesUntilTheLimitIsItself) {
+TEST_F(GateCommand, PassesSimilarResultsUntilTheLimitIsTight) {
   SaveBaseline();
   const Finished pass = Gate("alike.yaml --json --fail-if 'eval/return < -50%'");
   ASSERT_EQ(pass.exit, 0) << pass.err;
@@ -90,7 +90,7 @@ TEST_F(GateCommand, WhatIsAlikePassesUntilTheLimitIsItself) {
   EXPECT_THAT(undecided.out,
               AllOf(StartsWith("UNDECIDED: the change of eval/return is neither shown to be below 0 % nor above it."),
                     HasSubstr("10 of at most 10 seeds each, look 2 of 2")));
-  EXPECT_EQ(Starts("pole_gate"), 10u) << "no more than the baseline has";
+  EXPECT_EQ(Starts("pole_gate"), 10u) << "no more seeds than the baseline has";
 }
 
 TEST_F(GateCommand, ResultsAreJudgedOnceAndTheWorstConditionLeads) {
@@ -102,7 +102,7 @@ TEST_F(GateCommand, ResultsAreJudgedOnceAndTheWorstConditionLeads) {
   EXPECT_THAT(gate.out, AllOf(StartsWith("FAIL: the change of eval/return"), HasSubstr("PASS: the change of env_steps"),
                               HasSubstr("10 and 6 seeds"), HasSubstr("have different seeds"),
                               HasSubstr("Each of 2 conditions is judged at 2.5 %")));
-  // Three of them are too few against three, and not against ten; one says nothing of how far it spreads.
+  // Three seeds can fail against 10. One seed has no spread and is invalid.
   Write("three.yaml", std::string(kZero) + "experiment: three\nsweep: {seeds: {n: 3}}\n");
   ASSERT_EQ(Run("run three.yaml --quiet").exit, 0);
   const Finished three = Gate("outputs/three --fail-if 'eval/return < -5%'");
@@ -124,16 +124,16 @@ TEST_F(GateCommand, ResultsAreJudgedOnceAndTheWorstConditionLeads) {
 
 TEST_F(GateCommand, BothSidesOfASpeedAreRunInTurn) {
   SaveBaseline();
-  // A hundredth of the steps in as many calls: slower by far, whatever else the machine does.
+  // A hundredth of the steps in as many calls, so it is much slower on any machine.
   Write("slow.yaml", "base: pole.yaml\nrollout: {num_envs_per_env_runner: 1}\n");
   const Finished gate = Gate("slow.yaml --json --fail-if 'sampling_sps > 1000%' --fail-if 'wall_s < -99%'");
   EXPECT_THAT(gate.exit, testing::AnyOf(0, 4)) << gate.err << gate.out;
   const auto answer = nlohmann::json::parse(gate.out);
   EXPECT_EQ(answer["results"][0], "outputs/pole_gate_speed");
-  // Of one run each condition has its own measure, with the level of its interval.
+  // Both conditions judge the same runs, each with its own measure and interval level.
   EXPECT_THAT(answer["conditions"][0]["sentence"], HasSubstr("the change of sampling_sps"));
   EXPECT_THAT(answer["conditions"][1]["sentence"], HasSubstr("the change of wall_s"));
-  if (answer["conditions"][0]["n"] > 1) {  // on a machine that is busy all the time no block counts
+  if (answer["conditions"][0]["n"] > 1) {  // on a machine that is always busy, no block counts
     EXPECT_THAT(answer["conditions"][0]["sentence"], AllOf(HasSubstr(" 1/s, now "), HasSubstr(" (95 % interval ")));
     EXPECT_THAT(answer["conditions"][1]["sentence"], AllOf(HasSubstr(" s, now "), HasSubstr(" (95 % interval ")));
   }
@@ -143,7 +143,7 @@ TEST_F(GateCommand, BothSidesOfASpeedAreRunInTurn) {
   ASSERT_GE(arms.size(), 20u);
   EXPECT_THAT(std::vector<std::string>(arms.begin(), arms.begin() + 4),
               testing::ElementsAre("baseline", "slow", "slow", "baseline"));
-  std::ofstream(dir_ / "kept/base.plugins/env_cartpole.so", std::ios::app) << "another build";
+  std::ofstream(dir_ / "kept/base.plugins/env_cartpole.so", std::ios::app) << "a different build";
   const Finished other = Gate("slow.yaml --fail-if 'SPS < -5%'");
   EXPECT_EQ(other.exit, 2);
   EXPECT_THAT(other.err, HasSubstr("kept/base.plugins: expected the baseline's env.plugin"));
@@ -154,7 +154,7 @@ TEST_F(GateCommand, BothSidesOfASpeedAreRunInTurn) {
   EXPECT_THAT(without.err, HasSubstr("SPS needs the plugin files of the baseline"));
 }
 
-TEST_F(GateCommand, AKillInTheMiddleCostsNothing) {
+TEST_F(GateCommand, AKillInTheMiddleLosesNoTrial) {
   SaveBaseline();
   const std::string rest = "alike.yaml --fail-if 'eval/return < 0%' --out ";
   const Finished calm = Gate(rest + "outputs/calm");
@@ -170,7 +170,7 @@ TEST_F(GateCommand, AKillInTheMiddleCostsNothing) {
   EXPECT_EQ(run.exit, 2) << run.out;
   EXPECT_THAT(run.err, AllOf(HasSubstr("these results belong to a different command"),
                              HasSubstr("gate kept/base.json alike.yaml --fail-if")));
-  EXPECT_EQ(ReadFile(Out("killed") / "plan.jsonl"), plan) << "nothing took its place";
+  EXPECT_EQ(ReadFile(Out("killed") / "plan.jsonl"), plan) << "it was not created again";
   EXPECT_THAT(Run("report outputs/killed").out, HasSubstr("gate kept/base.json alike.yaml --fail-if"));
   const Finished again = Gate(rest + "outputs/killed");
   EXPECT_EQ(again.exit, 4) << again.err;
@@ -181,7 +181,7 @@ TEST_F(GateCommand, AKillInTheMiddleCostsNothing) {
   EXPECT_EQ(sentence(again.out), sentence(calm.out));
 }
 
-TEST_F(GateCommand, WhatIsNoBaselineSaysWhatItLacks) {
+TEST_F(GateCommand, ReportsTheFlawOfABadBaseline) {
   SaveBaseline();
   const std::string condition = " pole.yaml --fail-if 'return < 0%'";
   EXPECT_THAT(Run("gate none.json" + condition).err, HasSubstr("none.json: does not exist; expected a baseline"));
@@ -231,14 +231,14 @@ TEST_F(GateCommand, SetsValuesOfTheFileOnly) {
   SaveBaseline();
   const std::string set = "pole.yaml --set learner.options.policy=zero ";
   EXPECT_EQ(Gate(set + "--quiet --fail-if 'eval/return < -5%'").exit, 1);
-  // The arms of a gate of speeds: the baseline as it was, and the file with the value.
+  // Arms of a gate of speeds: the unchanged baseline, and the file with the value.
   EXPECT_EQ(Gate(set + "--dry-run --fail-if 'SPS < -99%'").exit, 0);
   const Finished folder = Gate("outputs/pole --set seed=2 --fail-if 'eval/return < -5%'");
   EXPECT_EQ(folder.exit, 2);
   EXPECT_THAT(folder.err, HasSubstr("expected an experiment file with"));
 }
 
-TEST_F(GateCommand, WhatTheBaselineRanWithIsToldWhereItIsOther) {
+TEST_F(GateCommand, ReportsHowThisMachineDiffersFromTheBaselines) {
   SaveBaseline();
   const std::string rest = " outputs/pole --fail-if 'return < -50%'";
   EXPECT_THAT(Gate(rest).out, testing::Not(HasSubstr("The baseline ran ")));
@@ -253,17 +253,17 @@ TEST_F(GateCommand, WhatTheBaselineRanWithIsToldWhereItIsOther) {
   EXPECT_THAT(out, AllOf(HasSubstr("The baseline's processor has different instructions"),
                          HasSubstr("ran on different devices (GPU of last year, now "),
                          HasSubstr("The baseline ran with different versions: env.cartpole 0.0.1, now ")));
-  EXPECT_THAT(out, testing::Not(HasSubstr("made different choices"))) << "that plugin decides nothing any more";
+  EXPECT_THAT(out, testing::Not(HasSubstr("made different choices"))) << "the plugin makes no choices now";
 }
 
-TEST_F(GateCommand, HelpSaysWhatItNeeds) {
+TEST_F(GateCommand, HelpMarksRequiredArguments) {
   for (const char* needed : {"baseline FILE REQUIRED", "subject FILE|OUT REQUIRED", "--fail-if CONDITION ... REQUIRED"})
     EXPECT_THAT(Run("gate --help").out, HasSubstr(needed));
   EXPECT_THAT(Run("gate save --help").out, AllOf(HasSubstr("out OUT REQUIRED"), HasSubstr("--to FILE REQUIRED")));
   EXPECT_EQ(Run("gate").exit, 2);
 }
 
-TEST_F(GateCommand, IsRefusedBeforeTheStart) {
+TEST_F(GateCommand, RejectsUnusableSubjectsBeforeTheStart) {
   SaveBaseline();
   Write("longer.yaml", "base: pole.yaml\nbudget: {iterations: 5}\n");
   Write("other.yaml", "base: pole.yaml\nenv: pendulum\n");

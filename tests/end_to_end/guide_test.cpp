@@ -1,4 +1,4 @@
-// The pages for authors of plugins, and the templates that they show.
+// The pages for plugin authors, and the templates that they show.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -14,20 +14,20 @@ using ::testing::HasSubstr;
 
 std::string OfTree(const std::string& file) { return ReadFile(BACKPLANE_SOURCE_DIR "/" + file); }
 
-// A file of a template, with the plugin's name that the page has.
+// A file of a template, with the plugin name of the page.
 std::string OfTemplate(const std::string& folder, const std::string& file, const std::string& name) {
   const std::regex word("template_(cpp|c|agents|mujoco)");
   return std::regex_replace(OfTree("templates/" + folder + "/" + file), word, name);
 }
 
-// The first block of a language on a page, without its fences.
+// The first code block of a language on a page, without its fences.
 std::string FirstBlock(const std::string& page, const std::string& language) {
   const std::string text = OfTree(page), fence = "```" + language + "\n";
   const size_t begin = text.find(fence) + fence.size();
   return text.substr(begin, text.find("```\n", begin) - begin);
 }
 
-TEST(PluginGuide, ShowsTheTemplatesAsTheyStand) {
+TEST(PluginGuide, ShowsTheTemplatesUnchanged) {
   struct Shown {
     const char *page, *folder, *name;
   };
@@ -47,10 +47,10 @@ TEST(PluginGuide, ShowsTheThreeAgentsThatAreTested) {
   const size_t head = source.find("#include");
   ASSERT_NE(head, std::string::npos);
   EXPECT_THAT(OfTree("docs/guide/several-agents.md"), HasSubstr("```cpp\n" + source.substr(head) + "```\n"));
-  EXPECT_LE(std::ranges::count(source, '\n'), 80) << "the bar for an env of several agents";
+  EXPECT_LE(std::ranges::count(source, '\n'), 80) << "the size limit of an env with several agents";
 }
 
-// The bars for authors: what a task takes beside what it is about.
+// Size limits for plugin authors: boilerplate of a task.
 TEST(Templates, AreShort) {
   EXPECT_LE(std::ranges::count(OfTree("templates/env/cpp/plugin.cpp"), '\n'), 60);
   EXPECT_LE(std::ranges::count(OfTree("templates/env/c/plugin.c"), '\n'), 120);
@@ -59,7 +59,7 @@ TEST(Templates, AreShort) {
 
 class NewCommand : public ProgramTest {};
 
-TEST_F(NewCommand, WritesTheTemplateUnderTheNameAlone) {
+TEST_F(NewCommand, WritesTheTemplateUnderItsNewNameOnly) {
   const Finished written = Run("new env my_task --lang c");
   ASSERT_EQ(written.exit, 0) << written.err;
   EXPECT_THAT(written.out, HasSubstr("plugin validate my_task/build/env_my_task.so"));
@@ -69,7 +69,7 @@ TEST_F(NewCommand, WritesTheTemplateUnderTheNameAlone) {
   EXPECT_THAT(ReadFile(dir_ / "my_task/.github/workflows/ci.yml"), HasSubstr("backplane run my_task.yaml"));
 }
 
-TEST_F(NewCommand, LeavesWhatIsThereAsItIs) {
+TEST_F(NewCommand, LeavesExistingFilesUnchanged) {
   Write("my_task", "a file");
   const Finished refused = Run("new monitor my_task");
   EXPECT_EQ(refused.exit, 2);

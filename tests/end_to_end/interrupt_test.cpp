@@ -1,4 +1,4 @@
-// Batches that are interrupted or killed: nothing goes on without them, and the same command goes on where they were.
+// Interrupted and killed batches: their processes end with them, and the same command resumes them.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 class Interrupted : public BatchTest {};
 
-TEST_F(Interrupted, SupervisorAndShimKilledTogetherLeaveNothingInTheTrialsSessionAndTheNextRunEndsTheRest) {
+TEST_F(Interrupted, KillOfSupervisorAndShimLeavesNoProcessAfterTheNextRun) {
   Write("both.yaml", std::string("experiment: both") + kMisbehaving + "sweep: {seeds: {n: 2}}\n");
   const std::string run =
       "run both.yaml --set env.options.how=leave_two --set env.options.mark=left"
@@ -24,21 +24,21 @@ TEST_F(Interrupted, SupervisorAndShimKilledTogetherLeaveNothingInTheTrialsSessio
   const std::vector<pid_t> shims = Processes({kShim});
   ASSERT_FALSE(shims.empty());
   ASSERT_FALSE(TrialProcesses().empty());
-  // The supervisor first and stopped shims: none may tell its trial anything.
+  // Kills the supervisor first and stops the shims, so that no shim can signal its trial.
   for (const pid_t shim : shims) kill(shim, SIGSTOP);
   kill(supervisor, SIGKILL);
   for (const pid_t shim : shims) kill(shim, SIGKILL);
   Wait(supervisor);
   EXPECT_TRUE(Until([&] { return TrialProcesses().empty() && helpers().empty(); }, kSanitized ? 20 : 1));
   const std::vector<pid_t> left = daemons();
-  EXPECT_THAT(left, testing::Not(testing::IsEmpty())) << "these had a session of their own";
+  EXPECT_THAT(left, testing::Not(testing::IsEmpty())) << "these processes had their own session";
   const Finished again = Run(run + " --set budget.wall_time=1s");
   EXPECT_THAT(again.err, HasSubstr("ended processes that an earlier run left: ")) << again.out;
   for (const pid_t daemon : left) EXPECT_THAT(again.err, HasSubstr(std::to_string(daemon) + " (sleep)"));
   EXPECT_THAT(daemons(), testing::IsEmpty());
 }
 
-TEST_F(Interrupted, ASecondCtrlCEndsATrialThatDoesNotListen) {
+TEST_F(Interrupted, ASecondCtrlCEndsATrialThatIgnoresSignals) {
   Write("deaf.yaml", std::string("experiment: deaf") + kMisbehaving);
   const pid_t pid = Start("run deaf.yaml --set env.options.how=ignore_sigterm" + kWithFixtures);
   ASSERT_TRUE(Begins("deaf")) << ErrorsOf(pid);
@@ -49,7 +49,7 @@ TEST_F(Interrupted, ASecondCtrlCEndsATrialThatDoesNotListen) {
   EXPECT_EQ(Result("deaf")["outcome"], "killed");
 }
 
-TEST_F(Interrupted, ACtrlCKeepsWhatIsFinishedAndTheSameCommandGoesOn) {
+TEST_F(Interrupted, ACtrlCKeepsFinishedTrialsAndTheSameCommandResumes) {
   Write("slow.yaml", std::string("experiment: slow") + kMisbehaving + R"(
 sweep: {grid: {env.options.sleep_us: [1000, 1001, 1002, 1003, 1004, 1005]}}
 )");
@@ -63,7 +63,7 @@ sweep: {grid: {env.options.sleep_us: [1000, 1001, 1002, 1003, 1004, 1005]}}
   EXPECT_LT(before, 6);
   EXPECT_EQ(Run(run).exit, 0);
   for (const auto& [value, trial] : States("slow", "env.options.sleep_us")) EXPECT_EQ(trial.state, "COMPLETED") << value;
-  EXPECT_LE(Attempts("slow", "env.options.sleep_us"), 7) << "only the one that was stopped ran twice";
+  EXPECT_LE(Attempts("slow", "env.options.sleep_us"), 7) << "only the stopped trial ran twice";
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The page of a batch that runs, in headless Chromium, opened from the disk. Skipped (77) without Chromium.
+"""A running batch's page in headless Chromium, opened from the disk. Skipped (77) without Chromium.
 
   live_page_test.py BACKPLANE [ORACLE]
 
-While the batch runs: trials are sorted, filtered and picked, what is chosen stands in the address and outlives the page's loading itself
-anew, which waits for a reader's hands; a killed writer is started again. After a Ctrl-C, too, the page is the report and stays as it is. It
-opens from a copied folder, and the page of the folder around it leads to it. With ORACLE, a virtual environment with axe-core's script in it, nothing
-serious is found on either page, on a desk or a phone, by day or by night. A supervisor that is killed takes the writer along.
+While the batch runs, trials can be sorted, filtered and picked. The address contains the choices, so they survive a reload, which waits
+until the reader is idle. A killed writer is started again. Even after a Ctrl-C the page becomes the report and no longer changes. It opens
+from a copied folder, and the page of the parent folder links to it. With ORACLE, a virtual environment with axe-core's script, neither page
+has a serious finding, at desktop or phone width, in light or dark mode. The writer ends with a killed supervisor.
 """
 import contextlib
 import os
@@ -104,7 +104,7 @@ def look_at_running(browser, out, axe):
     browser.evaluate("window.isBefore = true")
     browser.evaluate(IN_SIGHT % "visible")
     browser.wait_for("!window.isBefore && document.documentElement.dataset.figures === 'ready' && " + IN_SIGHT % "hidden", 120)
-    browser.wait_for(faded + " > 0")  # what a legend was asked for outlives the loading, too
+    browser.wait_for(faded + " > 0")  # the legend's selection survives the reload, too
     look_at_all_sizes(browser, page, axe)
     browser.open(page.as_uri())
     for times in 137, 7777:  # as many steps as a long training has

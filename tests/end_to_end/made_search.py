@@ -76,7 +76,7 @@ class Maker:
         return config
 
     def trial(self, number, params, seed, state, values, wall_s, confirms=False, why=""):
-        """One trial with its files; `values` of the objective by iteration."""
+        """Writes the files of one trial; `values` of the objective by iteration."""
         point, trial_id = f"point{number}", f"{number:03x}{'c' if confirms else 'a'}{seed:04x}"
         self.plan.append({"trial_id": trial_id, "point_id": point, "name": f"n{number}", "seed": seed, "values": params, "files": {},
                           **({"number": number}), **({"confirms": True} if confirms else {})})
@@ -103,7 +103,7 @@ class Maker:
         return trial_id
 
     def suggest(self, number, state, noise=8.0):
-        """A suggestion with one seed, told as it ended."""
+        """A suggestion with one seed, recorded when it ends."""
         params = {path: draw(one, self.rng) for path, one in self.space.items()}
         self.said({"op": "ask"}, {"number": number, "params": params})
         self.event("search.point", number=number, point_id=f"point{number}")
@@ -130,7 +130,7 @@ class Maker:
 
 
 def make(out, trials=40, options=4, running=0, confirm=3, confirm_seeds=5, direction="maximize", why_ended="done", seed=1):
-    """Returns the Maker. Every fifth trial is pruned, every 13th fails; the last `running` run still."""
+    """Returns the Maker. Every fifth trial is pruned, every 13th fails, and the last `running` trials are unfinished."""
     out = pathlib.Path(out)
     out.mkdir(parents=True)
     maker = Maker(out, options, direction, seed)

@@ -1,4 +1,4 @@
-// MAPPO as a user meets it: names of the field, and a small grid learned in seconds.
+// MAPPO as a user runs it: aliases of keys, and a small grid learned in seconds.
 #include <gmock/gmock.h>
 
 #include "program.hpp"
@@ -22,7 +22,7 @@ budget: {iterations: 2}
   EXPECT_THAT(run.out + run.err, testing::HasSubstr("2 iterations, 240 env steps"));
 }
 
-TEST_F(Mappo, ANameOfTheFieldBesideTheHostsKeyIsAnError) {
+TEST_F(Mappo, RejectsAnAliasNextToTheHostsKey) {
   Write("twice.yaml", R"(experiment: twice
 env: {plugin: uav_grid}
 learner: {plugin: mappo, options: {num_workers: 3}}
@@ -34,7 +34,7 @@ budget: {iterations: 2}
   EXPECT_THAT(run.err, testing::HasSubstr("'num_workers' is another name of 'rollout.num_env_runners', which is also set"));
 }
 
-// Patches and map as channels of int8 are the same numbers to both networks, at the ends of episodes as well.
+// int8 channels of patches and map give both networks the same numbers, also at the ends of episodes.
 TEST_F(Mappo, LearnsTheSameFromBytes) {
   for (const std::string path : {"fused", "torch"}) {
     if (path == "torch" && !HasPlugin("learner_mappo_torch.so")) continue;

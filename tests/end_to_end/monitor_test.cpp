@@ -1,4 +1,4 @@
-// What the default monitor leaves of a trial, with and without a driver.
+// Files of the default monitor for a trial, with and without a driver.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -24,7 +24,7 @@ class MonitorTest : public ProgramTest {
   MonitorTest() { Write("walk.yaml", kMonitoredWalk); }
   ~MonitorTest() override { unsetenv("LD_LIBRARY_PATH"); }
 
-  // The last row of resources.csv: a cell by its column.
+  // The last row of resources.csv: cells by column.
   std::map<std::string, std::string> LastRow() {
     std::istringstream file(ReadFile(Attempt("walk") / "resources.csv"));
     std::string header, line, last, name, cell;
@@ -57,7 +57,7 @@ TEST_F(MonitorTest, ATrialSamplesTheGpuItWasGranted) {
   EXPECT_EQ(row.at("gpu_whole_device"), "0");
 }
 
-TEST_F(MonitorTest, AGrantedGpuIsShownBesideItsTargetsWhileTheTrialRuns) {
+TEST_F(MonitorTest, AGrantedGpuIsShownWithItsTargetsDuringTheTrial) {
   setenv("LD_LIBRARY_PATH", BACKPLANE_BINARY_DIR "/tests/fake_nvml", 1);
   const Finished run =
       Run("run walk.yaml --set resources.gpus=1 --set budget.env_steps=null --set budget.wall_time=3s"
@@ -76,7 +76,7 @@ TEST_F(MonitorTest, AReportNamesTheGpusOfTheMachine) {
             std::string::npos);
 }
 
-TEST_F(MonitorTest, WhatMonitoringCostStandsInTheResult) {
+TEST_F(MonitorTest, TheResultHasTheCostOfMonitoring) {
   ASSERT_EQ(Run("run walk.yaml").exit, 0);
   const nlohmann::json cost = Result("walk")["monitors"];
   EXPECT_GT(cost.at("cpu_s"), 0);

@@ -1,8 +1,8 @@
-"""Drives Optuna as its own documentation does, from what a batch has written down, and compares what it suggests.
+"""Drives Optuna as its documentation does, from a batch's records, and compares the suggestions.
 
 usage: optuna_oracle.py OUT          with a Python that has Optuna
 
-Reads OUT/events.jsonl and nothing of ours beside: prints how many suggestions and decisions to prune are Optuna's; exit 1 unless all.
+Reads only OUT/events.jsonl. Prints how many suggestions and pruning decisions equal Optuna's; exit 1 unless all do.
 """
 
 import hashlib

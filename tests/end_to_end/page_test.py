@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A report's page in headless Chromium: its figures live, and it asks nobody for anything. Skipped (77) without Chromium.
+"""A report's page in headless Chromium: its figures are live, and it makes no requests. Skipped (77) without Chromium.
 
   page_test.py BACKPLANE [CHROMIUM]
 
-At the width of a desk and of a phone: no script fails, every figure is replaced by one to point at, no two of its words lie on each
-other and none is cut, a pointer over a mark learns its numbers, a click on a legend fades the other series, curves smooth and take a log axis, a figure saves
-itself in three forms, and nothing is asked of the network.
+At desktop and phone width, no script fails and an interactive figure replaces every drawing. Words neither overlap nor are cut. Pointing
+at a mark shows its numbers, and a click on a legend fades the other series. Curves can be smoothed and can have a log axis. A figure can be
+saved in three forms. The page sends no network request.
 """
 import html
 import json
@@ -31,7 +31,7 @@ sweep: {grid: {rollout.num_env_runners: [1, 2], rollout.num_envs_per_env_runner:
 report: {kind: %s%s}
 """
 
-# Runs in the page: what it finds stands in an element at its end.
+# Runs in the page and writes its findings to an element at the end.
 PROBE = "const found = {errors: [], texts: []};" + WORDS + r"""
 addEventListener('error', event => found.errors.push(event.message));
 addEventListener('unhandledrejection', event => found.errors.push(String(event.reason)));

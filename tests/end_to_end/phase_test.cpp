@@ -1,4 +1,4 @@
-// Where a real trial's time goes: what the host times, what a plugin names within its calls, and what is left over.
+// A real trial's time: timed by the host, named by plugins within their calls, and the rest.
 #include <gmock/gmock.h>
 
 #include "places.hpp"
@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 class PhaseTest : public ProgramTest {
  protected:
-  // Two threads, so that pieces of ticks run on threads of the pool too.
+  // Two threads, so that the pool's threads also run parts of ticks.
   nlohmann::json ResultOf(const std::string& learner, const std::string& more = "") {
     Write("phases.yaml", "experiment: phases\nenv: {plugin: cartpole}\nlearner: {plugin: " + learner +
                              "}\nrollout: {num_env_runners: 2, num_envs_per_env_runner: 2, threads: 2}\n"
@@ -35,16 +35,16 @@ class PhaseTest : public ProgramTest {
 TEST_F(PhaseTest, SpansOfAPluginCountForTheirPhaseAndSumUp) {
   const nlohmann::json result = ResultOf("names_phases");
   ASSERT_EQ(last_.exit, 0) << last_.err;
-  // 20 iterations of 50 steps of 2 chunks, each 60 us there, 20 us back and 20 us of its own.
+  // 20 iterations of 50 steps of 2 chunks: each copies 60 us there and 20 us back, and works 20 us.
   EXPECT_GE(Seconds(result, "obs_transfer"), 20 * 50 * 2 * 60e-6);
   EXPECT_GE(Seconds(result, "act_transfer"), 20 * 50 * 2 * 20e-6);
   EXPECT_GE(Seconds(result, "infer"), 20 * 50 * 2 * 20e-6);
-  // 20 x 4 ticks of two pieces.
-  EXPECT_GE(Seconds(result, "update_forward"), 20 * 4 * 2 * 1.5e-3) << "pieces on both threads count";
+  // 20 x 4 ticks of two parts.
+  EXPECT_GE(Seconds(result, "update_forward"), 20 * 4 * 2 * 1.5e-3) << "parts of both threads count";
   EXPECT_GE(Seconds(result, "update_backward"), 20 * 4 * 2 * 0.5e-3);
   double sum = 0;
   for (const auto& phase : result["phases"]) sum += phase["seconds"].get<double>();
-  EXPECT_LE(sum, All(result) * (1 + 1e-6)) << "phases overlap, or a span counted for the call around it too";
+  EXPECT_LE(sum, All(result) * (1 + 1e-6)) << "phases overlap, or a span also counted for its call";
   EXPECT_GE(sum, All(result) * 0.98);
 }
 
@@ -79,7 +79,7 @@ TEST_F(PhaseTest, MeasuresHaveTheUnitsThatPluginsGaveThem) {
   EXPECT_EQ(result["measures"]["resources/cpu_quota_pct"]["unit"], "%");
 }
 
-TEST_F(PhaseTest, WhatOutputLiveAsksForIsInTheStatusOfTheTrial) {
+TEST_F(PhaseTest, TheTrialsStatusHasTheMeasuresOfOutputLive) {
   ResultOf("random", "output: {live: [ep/length, eval/return]}\n");
   ASSERT_EQ(last_.exit, 0) << last_.err;
   const std::string status = ReadFile(Attempt("phases") / "status");

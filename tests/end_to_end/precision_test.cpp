@@ -1,4 +1,4 @@
-// Speeds are measured by iterations that do not count before they are warm, until they are known well.
+// Speeds are measured after a warm-up, until they are precise enough.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -36,7 +36,7 @@ class Precision : public ProgramTest {
   nlohmann::json ResultOf(const std::string& name, uint64_t seed, int attempt = 1) const {
     return nlohmann::json::parse(ReadFile(TrialOf(name, seed) / ("attempt-" + std::to_string(attempt)) / "result.json"));
   }
-  // Of the lines with these numbers what does not differ from run to run, without their time.
+  // The reproducible parts of these lines, without times.
   static std::string Bits(const std::vector<nlohmann::json>& lines, uint64_t first, uint64_t last) {
     std::string text;
     for (nlohmann::json line : lines) {
@@ -59,7 +59,7 @@ TEST_F(Precision, TheWarmUpIsIterationZeroAndThreeAreMeasured) {
   double steps = 0, seconds = 0;
   for (size_t i = 0; i < lines.size(); ++i) {
     EXPECT_EQ(lines[i]["iteration"], i);
-    EXPECT_EQ(lines[i]["step"], 128 * (i + 1)) << "steps of the warm-up are steps";
+    EXPECT_EQ(lines[i]["step"], 128 * (i + 1)) << "steps of the warm-up count";
     if (i == 0) continue;
     steps += 128;
     seconds += lines[i]["time"]["iteration_s"].get<double>();
@@ -73,7 +73,7 @@ TEST_F(Precision, TheWarmUpIsIterationZeroAndThreeAreMeasured) {
   for (const nlohmann::json& phase : result["phases"]) named += phase["seconds"].get<double>();
   named /= result["learner_threads"].get<double>();
   EXPECT_LT(named, result["wall_s"].get<double>() - lines[0]["time"]["iteration_s"].get<double>())
-      << "shares of the time are of what is measured";
+      << "shares refer to the measured time";
 }
 
 TEST_F(Precision, ABudgetOfStepsDoesNotCountTheWarmUp) {
@@ -83,15 +83,15 @@ TEST_F(Precision, ABudgetOfStepsDoesNotCountTheWarmUp) {
   EXPECT_EQ(ResultOf("steps", 0)["env_steps"], 384);
 }
 
-TEST_F(Precision, AnotherKindOfReportHasNoWarmUp) {
+TEST_F(Precision, OtherReportsHaveNoWarmUp) {
   Write("other.yaml", std::string("experiment: other") + kSpeed + "budget: {iterations: 3}\nreport: {kind: comparison}\n");
   ASSERT_EQ(Run("run other.yaml --quiet").exit, 0);
   ASSERT_EQ(Metrics("other").size(), 3u);
   EXPECT_EQ(Metrics("other")[0]["iteration"], 1);
 }
 
-// A precision that no measurement misses ends each trial after three iterations, one that none reaches by its time.
-TEST_F(Precision, GoesOnUntilItIsReachedAndIterationsAreTheSameHoweverMany) {
+// A precision that every measurement reaches ends trials after three iterations; an unreachable one ends them by time.
+TEST_F(Precision, KeepsIterationsTheSameHoweverManyAreNeeded) {
   const std::string ppo =
       "experiment: NAME\nenv: {plugin: cartpole}\n"
       "learner: {plugin: ppo, options: {train_batch_size: 128, minibatch_size: 64, num_epochs: 2, lr_schedule: linear}}\n"
@@ -122,7 +122,7 @@ TEST_F(Precision, GoesOnUntilItIsReachedAndIterationsAreTheSameHoweverMany) {
   EXPECT_THAT(ReadFile(Out("easy") / "report" / "parallel_efficiency_report.md"), Not(HasSubstr("SPS is known to ±")));
 }
 
-TEST_F(Precision, ATrialThatWasKilledGoesOnWithTheSameIterations) {
+TEST_F(Precision, AKilledTrialResumesWithTheSameIterations) {
   const std::string text =
       "env: {plugin: cartpole}\n"
       "learner: {plugin: ppo, options: {train_batch_size: 128, minibatch_size: 64, num_epochs: 2}}\n"
@@ -138,17 +138,17 @@ TEST_F(Precision, ATrialThatWasKilledGoesOnWithTheSameIterations) {
   const Finished again = Run("run parts.yaml --quiet");
   ASSERT_EQ(again.exit, 0) << again.err;
   const std::vector<nlohmann::json> rest = LinesOf("parts", 0, 2);
-  ASSERT_GE(rest.size(), 2u) << "it was killed after it had ended";
+  ASSERT_GE(rest.size(), 2u) << "the kill came after its end";
   const uint64_t first = rest.front()["iteration"], common = std::min(ResultOf("whole", 0)["iterations"].get<uint64_t>(),
                                                                       rest.back()["iteration"].get<uint64_t>());
   EXPECT_GT(first, 1u) << "from a checkpoint";
   ASSERT_GT(common, first);
   EXPECT_EQ(Bits(LinesOf("whole", 0), first, common), Bits(rest, first, common));
   const nlohmann::json result = ResultOf("parts", 0, 2);
-  EXPECT_EQ(result["precision"]["iterations"], rest.size() - 1) << "a process warms up and measures anew";
+  EXPECT_EQ(result["precision"]["iterations"], rest.size() - 1) << "each process warms up and measures again";
 }
 
-TEST_F(Precision, ADryRunSaysHowLongItTakesAtMost) {
+TEST_F(Precision, ADryRunReportsTheMaximumTime) {
   WriteSpeed("slow", "sweep: {grid: {rollout.num_env_runners: [1, 2, 4]}}\n", ", max_time: 30s");
   const Finished dry = Run("run slow.yaml --dry-run");
   ASSERT_EQ(dry.exit, 0) << dry.err;

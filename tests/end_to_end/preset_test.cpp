@@ -34,7 +34,7 @@ budget: {iterations: 1}
   }
 };
 
-TEST_F(PresetTest, EachThatIsShippedFitsAnyLearner) {
+TEST_F(PresetTest, EachShippedPresetFitsAnyLearner) {
   for (const auto& file : std::filesystem::directory_iterator(BACKPLANE_SOURCE_DIR "/configs/presets")) {
     for (const char* experiment : {"walk.yaml", "search.yaml"}) {
       const Finished check =
@@ -44,14 +44,14 @@ TEST_F(PresetTest, EachThatIsShippedFitsAnyLearner) {
   }
 }
 
-TEST_F(PresetTest, WhatIsForOneLearnerReachesItAlone) {
+TEST_F(PresetTest, ALearnersSectionAppliesToThatLearnerOnly) {
   const std::string shown = Run("config show search.yaml --origin --preset cpu").out;
   EXPECT_THAT(shown, AllOf(HasSubstr("num_env_runners: 4  # "), HasSubstr("num_envs_per_env_runner: 16  # "),
                            HasSubstr("dir_chunk: 0  # ")));
   EXPECT_THAT(Run("config show walk.yaml --preset cpu").out, AllOf(HasSubstr("threads: auto"), Not(HasSubstr("num_env"))));
 }
 
-TEST_F(PresetTest, WhatItSetIsShownAndRecorded) {
+TEST_F(PresetTest, ValuesOfAPresetAreShownAndRecorded) {
   const std::string shown = Run("config show walk.yaml --origin --preset a100").out;
   EXPECT_THAT(shown, HasSubstr("pin_threads: true  # "));
   EXPECT_THAT(shown, HasSubstr("presets/a100.yaml:"));
@@ -70,7 +70,7 @@ TEST_F(PresetTest, AutoAsksTheDriver) {
               HasSubstr("the GPU is 'Fake A' with 8 GiB, for which there is no preset; this one needs at least 5 GiB\n"));
 }
 
-TEST_F(PresetTest, AnUnknownOneIsExitTwo) {
+TEST_F(PresetTest, RejectsAnUnknownPreset) {
   const Finished run = Run("run walk.yaml --preset a10");
   EXPECT_EQ(run.exit, 2);
   EXPECT_THAT(run.err, HasSubstr("unknown preset 'a10'; did you mean 'a100'?"));

@@ -1,5 +1,5 @@
-// Monitors that go wrong, plugins that change the state of their process, ticks and stops: the trial's numbers are those of a
-// calm run, and the right plugin is named.
+// Faulty monitors, plugins that change the state of their process, ticks and stops. The trial's numbers equal a calm run's, and
+// messages name the right plugin.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <unistd.h>
@@ -47,7 +47,7 @@ monitors: )" + monitors + "\n" +
     const Finished run = Run("run walk.yaml --fresh --plugin-path " + std::string(kFixtures) + set);
     return {run, Result("walk"), Values("walk")};
   }
-  // Of a plugin that changes nothing.
+  // Values of a run whose plugins change nothing.
   const std::string& Calm() {
     if (calm_.empty()) {
       const Outcome calm = RunIt("");
@@ -89,7 +89,7 @@ constexpr StateRow kState[] = {
     {"blocked", "changed the signals that a thread accepts"},
 };
 
-TEST_F(ProcessState, ThatAnEnvOrALearnerChangesIsPutBackAndTold) {
+TEST_F(ProcessState, ThatAnEnvOrALearnerChangesIsRestoredAndReported) {
   WriteFile();
   const std::tuple<const char*, const char*, const char*> calls[] = {{"env", "step", "env.unsettles"},
                                                                      {"env", "create", "env.unsettles"},
@@ -98,9 +98,9 @@ TEST_F(ProcessState, ThatAnEnvOrALearnerChangesIsPutBackAndTold) {
   const std::string& calm = Calm();
   for (const StateRow& row : kState) {
     for (const auto& [kind, call, id] : calls) {
-      if (kSanitized && std::string_view(call) != "step") continue;  // each is a process of its own
+      if (kSanitized && std::string_view(call) != "step") continue;  // each case runs a process
 #if defined(__SANITIZE_THREAD__)
-      // Set while other threads read it: that race is the fault, and a report of it would be the trial's end.
+      // Other threads read it while it is set: the race is the fault, and a report of it would end the trial.
       if (row.fault == std::string_view("locale") || row.fault == std::string_view("cpp_locale")) continue;
 #endif
       SCOPED_TRACE(std::string(row.fault) + " after " + id + " " + call);
@@ -115,8 +115,8 @@ TEST_F(ProcessState, ThatAnEnvOrALearnerChangesIsPutBackAndTold) {
   }
 }
 
-// What is changed once and late, while env and learner both run, cannot be told apart: then both are named.
-TEST_F(ProcessState, ThatIsChangedOnceByOneOfTwoNamesBoth) {
+// A single late change while env and learner both run has no certain author, so the message names both.
+TEST_F(ProcessState, ThatIsChangedOnceNamesBothPossiblePlugins) {
   WriteFile();
   const Outcome once = RunIt(With("env", "step", "folder") + " --set env.options.first=50 --set env.options.last=50");
   EXPECT_EQ(once.values, Calm());
@@ -124,11 +124,11 @@ TEST_F(ProcessState, ThatIsChangedOnceByOneOfTwoNamesBoth) {
   EXPECT_THAT(once.warnings()[0], HasSubstr("env.unsettles or learner.upsets changed the working directory"));
   const Outcome often = RunIt(With("env", "step", "folder") + " --set env.options.first=50");
   ASSERT_THAT(often.warnings(), SizeIs(1));
-  EXPECT_THAT(often.warnings()[0], HasSubstr("env.unsettles changed the working directory")) << "found out at the next look";
+  EXPECT_THAT(often.warnings()[0], HasSubstr("env.unsettles changed the working directory")) << "noticed at the next check";
 }
 
-// Each act alone takes longer than calls are looked at closely.
-TEST_F(ProcessState, ThatAnEnvChangesBesideASlowLearnerNamesTheEnv) {
+// Each act takes longer than the interval of close checks.
+TEST_F(ProcessState, ThatAnEnvChangesDuringASlowLearnersActNamesTheEnv) {
   WriteFile("[]");
   const Outcome found =
       RunIt(With("env", "step", "folder") +
@@ -137,7 +137,7 @@ TEST_F(ProcessState, ThatAnEnvChangesBesideASlowLearnerNamesTheEnv) {
   EXPECT_THAT(found.warnings()[0], HasSubstr("env.unsettles changed the working directory"));
 }
 
-// The sources of a locale with a decimal comma; those that are installed are of packages that not every machine has.
+// Sources of a locale with a decimal comma, because few machines have such a locale installed.
 std::string Characters() {
   std::string characters = "<code_set_name> ANSI_X3.4-1968\n<escape_char> /\nCHARMAP\n";
   for (int c = 0; c < 128; ++c) {
@@ -149,18 +149,18 @@ std::string Characters() {
 }
 constexpr char kCommaNumbers[] = "LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \"\"\ngrouping -1\nEND LC_NUMERIC\n";
 
-TEST_F(ProcessState, OfACommaLocaleIsInNoFileOfOurs) {
+TEST_F(ProcessState, WithACommaLocaleDoesNotAffectOurFiles) {
   const std::filesystem::path locale = dir_ / "locales/comma";
   std::filesystem::create_directories(locale.parent_path());
   const std::string sources =
       " -f " + Write("characters", Characters()).string() + " -i " + Write("numbers", kCommaNumbers).string();
-  // Without -c it would refuse a locale that lacks the other categories, and it warns of them in any case.
+  // Without -c, localedef rejects a locale that lacks the other categories; it warns in any case.
   std::system(("localedef -c" + sources + " " + locale.string() + " >/dev/null 2>&1").c_str());
   if (!std::filesystem::exists(locale / "LC_NUMERIC")) GTEST_SKIP() << "no localedef here";
   WriteFile();
   const std::string calm = Calm();
   setenv("LOCPATH", locale.parent_path().c_str(), 1);
-  // After the last look of an iteration, so that it is there while the line is written.
+  // After the last check of an iteration, so that it applies while the line is written.
   const Outcome found = RunIt(With("learner", "plan", "comma"));
   unsetenv("LOCPATH");
   EXPECT_EQ(found.values, calm);
@@ -194,7 +194,7 @@ constexpr MonitorRow kMonitor[] = {
     {"destroy", "throw", "monitor.unruly was switched off: destroy: "},
     {"on_events", "rounding", "monitor.unruly changed the rounding mode"},
     {"on_events", "exit", "monitor.unruly called exit()"},
-    {"on_events", "folder", "changed the working directory"},  // beside env and learner: with their names, too
+    {"on_events", "folder", "changed the working directory"},  // also checked for env and learner, with their names
     {"sample", "locale", "monitor.unruly changed the locale"},
     {"sample", "blocked", "monitor.unruly changed the signals that a thread accepts"},
     {"finish", "umask", "monitor.unruly changed the umask"},
@@ -204,8 +204,8 @@ constexpr MonitorRow kMonitor[] = {
 #endif
     {"destroy", "folder", "monitor.unruly changed the working directory"},
 };
-// Each row is a process of its own, which takes a sanitizer seconds: it gets one of each kind. A call that fails, a text that
-// is cut, an end of the process, a changed state, and that in the thread of the monitors and in the trial's.
+// Each row runs a process, which takes seconds with a sanitizer, so only one row of each kind runs there. Kinds: a failing
+// call, a truncated text, an end of the process, and changed state in the monitors' thread or the trial's.
 bool RunsSanitized(const MonitorRow& row) {
   const std::string name = std::string(row.call) + " " + row.fault;
   for (const char* kind : {"create throw", "on_events fail", "on_events log_a_lot", "sample throw", "finish segv",
@@ -231,7 +231,7 @@ TEST_F(BadMonitor, IsSwitchedOffAndNamed) {
   }
 }
 
-// A monitor that rejects its trial or its options, the text of the error, and its line in the file.
+// A monitor that rejects its trial or its options; the error, and its line in the file.
 struct RejectingMonitor {
   const char *plugin, *words, *place;
 };
@@ -252,12 +252,12 @@ TEST_F(BadMonitor, EndsRunBeforeItsStartIfItRejectsIt) {
       EXPECT_EQ(run.exit, 2) << run.err;
       EXPECT_THAT(run.err, AllOf(HasSubstr(row.words), HasSubstr(row.place), testing::Not(HasSubstr("learner.upsets"))));
     }
-    EXPECT_TRUE(Result("walk").empty()) << "nothing was started";
+    EXPECT_TRUE(Result("walk").empty()) << "no trial was started";
   }
 }
 
-// The node of a cluster starts a trial without such a check.
-TEST_F(BadMonitor, EndsItsTrialAtOnceIfItRejectsIt) {
+// A node of a cluster starts a trial without this check.
+TEST_F(BadMonitor, EndsItsTrialImmediatelyIfItRejectsIt) {
   WriteFile("\n  - resources\n  - {plugin: unruly}\n  - {plugin: unruly}");
   ASSERT_EQ(RunIt("").run.exit, 0);
   nlohmann::json spec = nlohmann::json::parse(ReadFile(Attempt("walk").parent_path() / "trial.json"));
@@ -304,7 +304,7 @@ TEST_F(BadMonitor, ThatHangsCostsNoTrialWithAShortHangTimeout) {
   }
 }
 
-TEST_F(BadMonitor, HasItsMetricsRefusedBeyondReason) {
+TEST_F(BadMonitor, LosesItsMetricsBeyondTheLimit) {
   WriteFile();
   const Outcome many = RunIt(Monitor("create", "many_metrics"));
   EXPECT_EQ(many.run.exit, 0) << many.run.err;
@@ -363,7 +363,7 @@ TEST_F(BadMonitor, CannotPaintTheTerminal) {
 
 class Ticks : public ProcessState {
  protected:
-  // Whether the trial comes to the phase of its ticks.
+  // Waits until the trial enters the phase of its ticks.
   bool Ticking() const {
     return Until([&] { return ReadFile(Attempt("walk") / "status").find("update_forward") != std::string::npos; });
   }
@@ -391,7 +391,7 @@ TEST_F(Ticks, AreBetweenWhichABudgetEnds) {
   EXPECT_EQ(found.result["iterations"], 0);
 }
 
-TEST_F(Ticks, OfMoreThanASecondStandInTheRecord) {
+TEST_F(Ticks, AreRecordedIfLongerThanASecond) {
   WriteFile("[]");
   const Outcome found = RunIt(" --set budget.iterations=1 --set learner.options.ticks=2 --set learner.options.tick_ms=1200");
   ASSERT_THAT(found.result["long_ticks"], SizeIs(1)) << found.run.err;
@@ -404,7 +404,7 @@ TEST_F(Ticks, OfMoreThanASecondStandInTheRecord) {
 class Stopped : public Ticks {};
 
 TEST_F(Stopped, TimeIsNoTimeOfTheTrial) {
-  // Longer than the trial's own clock would allow, and shorter than the shim's, which allows twice as long.
+  // Longer than the trial's own limit, shorter than the shim's, which is twice that.
   constexpr int kHang_s = kSanitized ? 16 : 8, kStopped_s = kHang_s * 3 / 2;
   WriteFile("[]", "resources: {hang_timeout: " + std::to_string(kHang_s) + "s}\n");
   // 4 iterations of 5 ticks of 100 ms: about 2 s.

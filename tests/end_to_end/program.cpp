@@ -47,7 +47,7 @@ bool Until(const std::function<bool()>& condition, double seconds) {
 
 namespace {
 
-// Arguments and environment of a process; of one that has ended there are none.
+// Arguments and environment of a process; empty if it has ended.
 std::set<std::string> WordsOf(const fs::path& process) {
   std::set<std::string> words;
   for (const char* name : {"cmdline", "environ"}) {
@@ -87,7 +87,7 @@ std::string CheckpointWithoutTimes(const fs::path& trial) {
   CheckpointFile file(trial);
   if (file.header.is_null()) return "";
   file.header.erase("seconds");
-  file.header.erase("metrics_parts");  // lines hold times
+  file.header.erase("metrics_parts");  // lines contain times
   return file.header.dump() + file.parts;
 }
 
@@ -101,7 +101,7 @@ ProgramTest::ProgramTest() {
   fs::remove_all(dir_);
   fs::create_directories(dir_);
   dir_ = fs::canonical(dir_);  // as /proc names it
-  // Fixtures break rules, and do so in the trial; and what one test has validated is none of another's.
+  // Fixtures break rules, but only in the trial. Tests do not share validated files.
   setenv("BACKPLANE_VALIDATE", "off", 1);
   setenv("XDG_CACHE_HOME", (dir_ / "cache").c_str(), 1);
 }
@@ -158,7 +158,7 @@ Finished ProgramTest::Wait(pid_t pid) {
 
 std::optional<Finished> ProgramTest::RunWithSmallDisk(const std::string& size, const std::string& script) {
   fs::create_directories(dir_ / "disk");
-  // With flags that a root of its own could not leave out of a remount.
+  // With flags that root could not drop in a remount of its own.
   Write("mount.sh", "mount -t tmpfs -o nosuid,nodev,size=" + size + " small disk");
   Write("script.sh", ". ./mount.sh\nbackplane=" BACKPLANE_BINARY_DIR "/bin/backplane\n" + script);
   const std::string alone = "exec unshare --map-root-user --mount --propagation private sh ";

@@ -1,4 +1,4 @@
-// Runs the built program in a folder of the test's own.
+// Runs the built program in a folder of the test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,15 +14,14 @@
 
 namespace backplane::end_to_end {
 
-// A sanitizer makes programs tens of times slower: what should last a while does so with less work.
+// Sanitizers make programs tens of times slower, so long-running trials get less work.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kSanitized = true;
 #else
 inline constexpr bool kSanitized = false;
 #endif
 
-// With the thread sanitizer a program that has run with three threads has shown the races that it has; that its numbers are
-// those of one thread, the other builds say.
+// With the thread sanitizer, a run with three threads shows all races. Other builds compare its numbers with one thread's.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr bool kLooksForRaces = true;
 #else
@@ -35,51 +34,50 @@ struct Finished {
   std::string out, err;
 };
 
-extern const std::string kShim;  // the program above each trial
+extern const std::string kShim;  // the parent program of each trial
 
 std::string ReadFile(const std::filesystem::path& file);
-// One value for each line; what is no JSON, torn by a kill perhaps, is a discarded one.
+// One value per line; a line that is no JSON, such as one torn by a kill, gives a discarded value.
 std::vector<nlohmann::json> Lines(const std::filesystem::path& file);
-// Looks every 5 ms; whether it came to hold in that time.
+// Polls every 5 ms; true if the condition held in time.
 bool Until(const std::function<bool()>& condition, double seconds = 60);
-// The learner's own part of a trial's checkpoint: weights, optimiser, normalisers.
+// The learner's part of a trial's checkpoint: weights, optimiser, normalisers.
 std::string LearnerState(const std::filesystem::path& trial);
-// All of the checkpoint that two equal trials share; empty: there is none. Seconds are kept for a wall-time budget.
+// The part of the checkpoint that two equal trials share; empty if there is none. Seconds are only for a wall-time budget.
 std::string CheckpointWithoutTimes(const std::filesystem::path& trial);
 bool HasPlugin(const std::string& file_name);
 
 class ProgramTest : public testing::Test {
  protected:
   ProgramTest();
-  ~ProgramTest() override;  // nothing that was started and not waited for outlives it
+  ~ProgramTest() override;  // kills the test's processes that nothing waited for
 
   std::filesystem::path Write(const std::string& name, const std::string& text);
   Finished Run(const std::string& arguments);
-  // Starts it without waiting; its output goes to files of its own. Wait() returns its exit.
+  // Starts it without waiting; its output goes to separate files. Wait() returns its exit.
   pid_t Start(const std::string& arguments);
   pid_t StartCommand(const std::string& command);  // of the shell
   Finished Wait(pid_t pid);
-  // Runs copies of the program and the shim, in the test's folder bin, beside a shell script in the place of
-  // backplane-report.
+  // Runs copies of the program and the shim in the test's folder bin, with a shell script instead of backplane-report.
   Finished RunBesideReportProgram(const std::string& script, const std::string& arguments);
-  // Runs a shell script beside a small file system in the folder "disk", which goes with it: mounts are in a namespace of its
-  // own. The script knows $backplane. Nothing where nothing may be mounted.
+  // Runs a shell script with a small file system in the folder "disk", in a mount namespace of its own.
+  // The script can use $backplane. Empty if mounts are not permitted.
   std::optional<Finished> RunWithSmallDisk(const std::string& size, const std::string& script);
-  // What a program that is not waited for yet has written to its standard error.
+  // Standard error so far of a program that has not been waited for.
   std::string ErrorsOf(pid_t pid) const;
   // Processes in this test's folder that have all of these as arguments or, "NAME=VALUE", in their environment.
   std::vector<pid_t> Processes(const std::vector<std::string>& words, const std::vector<std::string>& without = {}) const;
-  // Those that run a trial: neither check one nor keep it.
+  // Processes that run a trial, without checks and shims.
   std::vector<pid_t> TrialProcesses() const;
 
   std::filesystem::path Out(const std::string& experiment) const;
-  // Of its first trial.
+  // The first trial's attempt.
   std::filesystem::path Attempt(const std::string& experiment, int number = 1) const;
   nlohmann::json Result(const std::string& experiment) const;
-  // The lines of metrics.jsonl without their "time" part.
+  // Lines of metrics.jsonl without "time".
   std::vector<nlohmann::json> Metrics(const std::string& experiment, int attempt = 1) const;
   std::string Values(const std::string& experiment, int attempt = 1) const;
-  // Whether the first attempt writes a line of metrics before long: it is at work then.
+  // Waits briefly until the first attempt writes a line of metrics, which shows that it is at work.
   bool Begins(const std::string& experiment) const;
 
   std::filesystem::path dir_;

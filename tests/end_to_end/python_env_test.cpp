@@ -1,4 +1,4 @@
-// Trials of envs in Python as a user runs them. The interpreter is that of .venv-oracle, which scripts/test makes.
+// Trials of Python envs as a user runs them, with the interpreter of .venv-oracle, which scripts/test makes.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -20,7 +20,7 @@ class PythonEnv : public ProgramTest {
   }
 };
 
-TEST_F(PythonEnv, ATrialThatIsKilledGoesOnWithTheSameBits) {
+TEST_F(PythonEnv, AKilledTrialResumesWithTheSameBits) {
   const std::string text = R"(
 env: {plugin: gymnasium, options: {id: CartPole-v1, python: )" +
                            kPython + R"(}}
@@ -36,18 +36,18 @@ checkpoint: {every_iterations: 10}
   ASSERT_TRUE(Until([&] { return Metrics("parts").size() >= 15; })) << ErrorsOf(first);
   kill(first, SIGKILL);
   Wait(first);
-  ASSERT_LT(Metrics("parts").size(), 600u) << "it was over before the kill";
+  ASSERT_LT(Metrics("parts").size(), 600u) << "the trial ended before the kill";
   const Finished second = Run("run parts.yaml");
   ASSERT_EQ(second.exit, 0) << second.err;
   const std::vector<nlohmann::json> whole = Metrics("whole"), rest = Metrics("parts", 2);
   ASSERT_FALSE(rest.empty());
   const size_t from = whole.size() - rest.size();
-  ASSERT_GE(from, 10u) << "it began anew";
-  // An episode lasts longer than the 10 steps of an iteration, so that returns tell of the rows that were saved.
+  ASSERT_GE(from, 10u) << "it restarted from scratch";
+  // An episode outlasts an iteration's 10 steps, so returns depend on the saved rows.
   for (size_t i = 0; i < rest.size(); ++i) ASSERT_EQ(whole[from + i], rest[i]);
 }
 
-TEST_F(PythonEnv, HundredMegabytesOfPrintLeaveALogToRead) {
+TEST_F(PythonEnv, HundredMegabytesOfPrintLeaveAReadableLog) {
   Write("talks.py", R"(
 import sys
 import gymnasium
@@ -81,10 +81,10 @@ budget: {iterations: 1}
   EXPECT_GT(logged, 10'000u);
   EXPECT_LT(logged, 1'000'000u);
   EXPECT_THAT(ReadFile(Attempt("talks") / "stderr.log"), ::testing::HasSubstr("the workers have printed 10 MB more"));
-  EXPECT_LT(run.out.size() + run.err.size(), 100'000u) << "it came to the terminal";
+  EXPECT_LT(run.out.size() + run.err.size(), 100'000u) << "it reached the terminal";
 }
 
-// An env that pays 1 per step and never ends an episode. In the call `where` it fails in the way `how`.
+// An env that pays 1 per step and never ends an episode. Its call `where` fails in the way `how`.
 constexpr char kOdd[] = R"(
 import os, struct, time
 import gymnasium, numpy
@@ -183,7 +183,7 @@ TEST_F(OddPythonEnv, TruncatesEndlessEvaluationEpisodesAtTheCap) {
   EXPECT_THAT(run.err, testing::HasSubstr(warning)) << "before the start";
   EXPECT_THAT(RunOdd("", more, "config check odd.yaml").err, testing::HasSubstr(warning));
   EXPECT_THAT(RunOdd("", "budget: {iterations: 1}\n", "config check odd.yaml").err, testing::Not(testing::HasSubstr("warning")))
-      << "it plays no episode to its end";
+      << "no episode reaches its end";
 }
 
 TEST_F(OddPythonEnv, FilmsEndlessEpisodeUpToTheCap) {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Reads every file that a batch and its report leave with readers that are not ours, and compares what they find.
+"""Reads every file of a batch and its report with third-party readers, and compares the values.
 
   read_back.py BACKPLANE
 
-JSON and CSV by Python's own modules, SQLite by Python's sqlite3 without the program running, the data within the figures'
-specifications beside the report's CSV, and the inline SVG of the page by an XML parser.
+Python's own modules read JSON and CSV, its sqlite3 reads SQLite while the program is not running, and an XML parser reads the page's
+inline SVG. The data in the figures' specifications equals the report's CSV.
 """
 import csv
 import json

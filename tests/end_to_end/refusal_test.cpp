@@ -1,4 +1,4 @@
-// Bad files and bad plugins: a clear record each, and nothing else harmed.
+// Bad files and bad plugins leave a clear record and harm nothing else.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ class Refusal : public ProgramTest {
  protected:
   static constexpr char kFixtures[] = BACKPLANE_BINARY_DIR "/tests/fixtures/plugins";
 
-  // Runs the fixture env of that name with the random learner.
+  // Runs this fixture env with the random learner.
   Finished RunFixture(const std::string& env, const std::string& more = "") {
     Write("bad.yaml", "experiment: bad\nenv: {plugin: " + env + R"(}
 learner: {plugin: random, options: {horizon: 20}}
@@ -67,7 +67,7 @@ TEST_F(Refusal, AnOptionThatBreaksItsOwnRuleIsNotSealed) {
               HasSubstr("no_kind: the id: expected 'monitor.NAME', got 'no_kind'. Call it 'monitor.no_kind'."));
 }
 
-TEST_F(Refusal, AStartThatWasRefusedLeavesNothingForFreshToMove) {
+TEST_F(Refusal, ARejectedStartLeavesNothingForFreshToMove) {
   Write("again.yaml",
         "experiment: again\nenv: cartpole\nlearner: {plugin: ars, options: {num_dirs: 2}}\n"
         "budget: {iterations: 1}\nmonitors: []\n");
@@ -79,7 +79,7 @@ TEST_F(Refusal, AStartThatWasRefusedLeavesNothingForFreshToMove) {
   EXPECT_TRUE(std::filesystem::exists(dir_ / "outputs/again.1"));
 }
 
-TEST_F(Refusal, AnIdOfTwoFilesIsListedAsAmbiguousAndRefusedByName) {
+TEST_F(Refusal, AnIdOfTwoFilesIsAmbiguousAndRejectedByName) {
   std::filesystem::create_directory(dir_ / "more");
   std::filesystem::copy_file(std::string(kFixtures) + "/env_good.so", dir_ / "more/env_good.so");
   const std::string path = " --plugin-path " + std::string(kFixtures) + " --plugin-path " + (dir_ / "more").string();
@@ -95,7 +95,7 @@ TEST_F(Refusal, ACrashIsRecordedWithSignalAndPlugin) {
   EXPECT_EQ(result["state"], "FAILED");
   EXPECT_EQ(result["outcome"], "signal");
   EXPECT_THAT(result.dump(), testing::AllOf(HasSubstr("SIGSEGV"), HasSubstr("env.crashes_in_step"), HasSubstr("rollout")));
-  // The calls of the thread that crashed, innermost first, by function: the plugin exports none but its module.
+  // Frames of the crashed thread, innermost first, by function: the plugin exports only its module.
   const std::vector<std::string> stacks = result["stacks"];
   ASSERT_GE(stacks.size(), 3u) << run.err;
   EXPECT_THAT(stacks[0], testing::MatchesRegex("thread [0-9]+ \\(.*\\) in env.crashes_in_step"));
@@ -118,7 +118,7 @@ TEST_F(Refusal, AHangIsEndedAndRecorded) {
   EXPECT_EQ(Result("bad")["phase"], "rollout");
   EXPECT_THAT(run.err, HasSubstr(std::string("gave no sign of life for ") + (kSanitized ? "15s" : "2s") +
                                  " (resources.hang_timeout) and was killed"));
-  // The record has the stacks of all threads, and the terminal only the hung one, not the idle monitor's.
+  // The record has the stacks of all threads; the terminal shows only the hung one, without the idle monitor's.
   const std::string shown = run.err.substr(run.err.find("was in "));
   EXPECT_THAT(shown.substr(0, shown.find("results ")), HasSubstr("env_hangs_in_step.so"));
   const std::vector<std::string> stacks = Result("bad")["stacks"];
@@ -131,14 +131,14 @@ TEST_F(Refusal, AHangIsEndedAndRecorded) {
 }
 
 TEST_F(Refusal, ADivergingTrialKeepsTheStateBeforeIt) {
-  // Two rows of 20 steps an iteration: the reward turns NaN in the third.
+  // Two rows of 20 steps per iteration: the reward turns NaN in the third.
   const Finished run = RunFixture("reward_turns_nan");
   EXPECT_EQ(run.exit, 1) << run.err;
   const nlohmann::json result = Result("bad");
   EXPECT_EQ(result["outcome"], "nan");
   EXPECT_EQ(result["iterations"], 2);
   EXPECT_EQ(result["error"], "env.reward_turns_nan: the reward of row 0 is not a finite number at step 11 of the rollout");
-  EXPECT_EQ(result["phase"], "rollout") << "where it was found, not where the state before was kept";
+  EXPECT_EQ(result["phase"], "rollout") << "the place of the fault, not of the saved state";
   const std::string kept = ReadFile(Attempt("bad").parent_path() / "checkpoint/checkpoint.bin");
   EXPECT_THAT(kept, HasSubstr("\"iterations\":2"));
 }
@@ -152,8 +152,8 @@ TEST_F(Refusal, ANaNObservationIsNamedAsTheSource) {
             "then: the reward of row 0 is not a finite number at step 11 of the rollout");
 }
 
-TEST_F(Refusal, ANaNObservationIsNamedBeforeWhatTheLearnerMadeOfIt) {
-  // 46 steps of 2 rows: the last ones are NaN, which nobody acts on and the update bootstraps from.
+TEST_F(Refusal, ANaNObservationIsNamedBeforeItsEffectOnTheLearner) {
+  // 46 steps of 2 rows: the last observations are NaN. No action uses them, but the update bootstraps from them.
   Write("bad.yaml", R"(experiment: bad
 env: {plugin: obs_turns_nan}
 learner: {plugin: ppo, options: {train_batch_size: 92, minibatch_size: 92}}
@@ -182,7 +182,7 @@ budget: {iterations: 3}
             "learner.random: consume: a number of 'obs' is not finite");
 }
 
-TEST_F(Refusal, ADivergingTrialIsRecordedAsSuchAlsoIfItsStateCannotBeKept) {
+TEST_F(Refusal, ADivergingTrialIsRecordedEvenIfItsStateCannotBeKept) {
   RunFixture("reward_turns_nan");
   const std::filesystem::path checkpoint = Attempt("bad").parent_path() / "checkpoint";
   std::filesystem::remove_all(checkpoint);
@@ -199,7 +199,7 @@ TEST_F(Refusal, APluginThatExitsIsRecordedByName) {
   EXPECT_THAT(Result("bad").dump(), HasSubstr("env.exits_in_step"));
 }
 
-TEST_F(Refusal, AnErrorThatIsNotUtf8IsRecordedAllTheSame) {
+TEST_F(Refusal, AnErrorThatIsNotUtf8IsRecorded) {
   const Finished run = RunFixture("fails_in_latin_1");
   EXPECT_EQ(run.exit, 1) << run.err;
   const nlohmann::json result = Result("bad");
@@ -209,18 +209,18 @@ TEST_F(Refusal, AnErrorThatIsNotUtf8IsRecordedAllTheSame) {
   EXPECT_EQ(result["log_tail"].back(), sentence) << "from stderr.log, read by the supervisor";
 }
 
-TEST_F(Refusal, ACreateThatFailsSaysWhyBeforeTheTrial) {
+TEST_F(Refusal, AFailedCreateIsReportedBeforeTheTrial) {
   const Finished run = RunFixture("create_fails");
   EXPECT_NE(run.exit, 0);
   EXPECT_THAT(run.err, HasSubstr("env.create_fails"));
-  EXPECT_THAT(run.err, Not(HasSubstr("does not fit"))) << "that is no matter of the learner";
+  EXPECT_THAT(run.err, Not(HasSubstr("does not fit"))) << "the learner is not to blame";
   EXPECT_THAT(run.err, HasSubstr("env.create_fails: create: this env never starts"));
   EXPECT_THAT(run.err, HasSubstr("bad.yaml:2:7: error: "));
   EXPECT_THAT(ReadFile(dir_ / "outputs/bad/check/1/stderr.log"), HasSubstr("this env never starts"));
-  EXPECT_FALSE(std::filesystem::exists(Attempt("bad"))) << "nothing was started";
+  EXPECT_FALSE(std::filesystem::exists(Attempt("bad"))) << "no trial was started";
 }
 
-TEST_F(Refusal, APluginWithoutItsPartSaysWhatIsMissing) {
+TEST_F(Refusal, APluginWithoutItsPartNamesTheMissingFile) {
   std::filesystem::copy_file(BACKPLANE_PLUGIN_DIR "/learner_ppo.so", dir_ / "learner_ppo.so");
   Write("half.yaml", R"(experiment: half
 env: {plugin: cartpole}
@@ -229,11 +229,11 @@ budget: {iterations: 1}
 )");
   const Finished run = Run("run half.yaml");
   EXPECT_NE(run.exit, 0);
-  // A build without LibTorch has a plugin without that part.
+  // A build without LibTorch has a plugin without this part.
   EXPECT_THAT(run.err, testing::AnyOf(HasSubstr("learner_ppo_torch.so: is missing; expected the part 'torch' of 'learner.ppo'"),
                                       HasSubstr("'learner.ppo' was sealed without its part 'torch'")));
-  EXPECT_THAT(run.err, Not(HasSubstr("does not fit"))) << "that is no matter of the env";
-  EXPECT_FALSE(std::filesystem::exists(Attempt("half"))) << "nothing was started";
+  EXPECT_THAT(run.err, Not(HasSubstr("does not fit"))) << "the env is not to blame";
+  EXPECT_FALSE(std::filesystem::exists(Attempt("half"))) << "no trial was started";
 }
 
 TEST_F(Refusal, ACreateThatThrowsIsContained) {
@@ -242,7 +242,7 @@ TEST_F(Refusal, ACreateThatThrowsIsContained) {
   EXPECT_THAT(run.err, HasSubstr("env.create_throws"));
 }
 
-// What an env has against its options, before anything starts: with the key's place, all points at once, each once.
+// An env's errors about its options, before the start: at the key's place, for all points together, each once.
 class RefusedOptions : public Refusal {
  protected:
   RefusedOptions() {
@@ -295,7 +295,7 @@ TEST_F(RefusedOptions, EndARunBeforeItStarts) {
   EXPECT_THAT(rest.out, HasSubstr("1 COMPLETED, 2 SKIPPED"));
 }
 
-TEST_F(RefusedOptions, OfAPlanWithoutAnyAreNoneAndLeaveNothing) {
+TEST_F(RefusedOptions, APlanWithoutErrorsLeavesNoCheckFolder) {
   EXPECT_EQ(Run("run crowd.yaml --set \"sweep.list=[{env.options.n_obstacles: 3}]\"").exit, 0);
   EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs/crowd/check"));
 }
@@ -314,7 +314,7 @@ sweep: {list: [{name: bad, learner.options.horizon: 10}, {name: good, env.plugin
                                       HasSubstr("'bad'"), HasSubstr("'worse'"), testing::Not(HasSubstr("'good'"))));
 }
 
-TEST_F(Refusal, ACrashIsNotToldWithAnotherPointsSentence) {
+TEST_F(Refusal, ACrashIsNotReportedAsAnotherPointsError) {
   Write("two.yaml", std::string(R"(experiment: two
 env: {plugin: misbehaves}
 learner: {plugin: random, options: {horizon: 20}}
@@ -329,7 +329,7 @@ sweep: {list: [{name: one, env.options.how: refuse}, {name: two, env.options.how
   EXPECT_THAT(check.err, testing::Not(HasSubstr("'three'")));
 }
 
-TEST_F(Refusal, AmongManyPointsAnOptionThatIsRefusedSpeaksForNoOtherPoint) {
+TEST_F(Refusal, ARejectedOptionBlamesNoOtherPointAmongMany) {
   Write("many.yaml", R"(experiment: many
 env: {plugin: uav_grid, options: {grid_size: 6, n_uavs: 2}}
 learner: {plugin: uav_scripted}
@@ -342,7 +342,7 @@ sweep:
 )");
   const Finished check = Run("config check many.yaml");
   EXPECT_EQ(check.exit, 2) << check.err;
-  EXPECT_THAT(check.err, HasSubstr("34 obstacles")) << "the first value of an axis meets all of the other";
+  EXPECT_THAT(check.err, HasSubstr("34 obstacles")) << "the first value of an axis is tried with every value of the other";
   EXPECT_THAT(check.err, HasSubstr("and 6 more)"));
   EXPECT_THAT(check.err, testing::Not(HasSubstr("and 78 more)")));
 }

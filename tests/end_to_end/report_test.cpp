@@ -1,4 +1,4 @@
-// The report of a batch as a person gets it: by `run`, by `report`, from folders in any order.
+// Reports of a batch as a user makes them: by `run`, by `report`, from folders in any order.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ class Report : public ProgramTest {
  protected:
   std::filesystem::path Folder(const std::string& experiment) { return dir_ / "outputs" / experiment / "report"; }
   std::string Text(const std::filesystem::path& file) { return ReadFile(file); }
-  // Without what may differ between two reports of the same results.
+  // Removes the parts that may differ between two reports of the same results.
   static std::string Dateless(const std::string& text) {
     return std::regex_replace(text, std::regex(R"(\d{4}-\d\d-\d\d \d\d:\d\d UTC)"), "DATE");
   }
@@ -80,7 +80,7 @@ TEST_F(Report, ARecommendedFileRuns) {
   EXPECT_THAT(run.out, HasSubstr("walk_recommended_throughput: COMPLETED"));
 }
 
-TEST_F(Report, MadeAgainItIsTheSameButForTheDate) {
+TEST_F(Report, IsReproducibleExceptForTheDate) {
   Write("walk.yaml", kSweep);
   ASSERT_EQ(0, Run("run walk.yaml --quiet").exit);
   const std::string html = Text(Folder("walk") / "parallel_efficiency_report.html");
@@ -112,16 +112,16 @@ TEST_F(Report, FailuresAreRowsWithReasons) {
   EXPECT_THAT(text, HasSubstr("INFEASIBLE"));
   EXPECT_THAT(Text(Folder("mixed") / "selected.yaml"), HasSubstr("how: not"));
   for (const char* name : {"curves.png", "table.png"}) EXPECT_EQ("\x89PNG", Text(Folder("mixed") / name).substr(0, 4)) << name;
-  EXPECT_FALSE(std::filesystem::exists(Folder("mixed") / "returns.png")) << "it would have one point";
+  EXPECT_FALSE(std::filesystem::exists(Folder("mixed") / "returns.png")) << "a curve would have only one point";
   EXPECT_THAT(text, HasSubstr("returns"));
   const std::string coloured = Run("report outputs/mixed --color always").out, plain = Run("report outputs/mixed").out;
   EXPECT_THAT(coloured, HasSubstr("\x1b[1;31mFAILED\x1b[0m"));
   EXPECT_THAT(plain, Not(HasSubstr("\x1b")));
   EXPECT_EQ(Dateless(plain), Dateless(std::regex_replace(coloured, std::regex("\x1b\\[[0-9;]*m"), "")))
-      << "the same but for the colours";
+      << "the same except for the colours";
 }
 
-TEST_F(Report, MistakesInItsKeysAreToldWithAllOthersAtTheEntryThatIsMeant) {
+TEST_F(Report, MistakesInItsKeysAreReportedWithAllOthersAtTheirEntry) {
   const std::string sweep = kSweep;
   Write("walk.yaml", sweep.substr(0, sweep.find("report:")) +
                          "report:\n"
@@ -144,20 +144,20 @@ TEST_F(Report, MistakesInItsKeysAreToldWithAllOthersAtTheEntryThatIsMeant) {
   EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs"));
 }
 
-TEST_F(Report, ItsFolderIsThatOfTheFile) {
+TEST_F(Report, UsesTheFilesReportFolder) {
   Write("walk.yaml", std::string(kSweep) + "output: {report_dir: analysis/here}\n");
   ASSERT_EQ(0, Run("run walk.yaml --quiet").exit);
   EXPECT_TRUE(std::filesystem::exists(dir_ / "analysis" / "here" / "parallel_efficiency_report.html"));
 }
 
-TEST_F(Report, WhatIsNoResultsFolderIsSaid) {
+TEST_F(Report, RejectsAFolderWithoutResults) {
   std::filesystem::create_directories(dir_ / "empty");
   const Finished report = Run("report empty");
   EXPECT_EQ(2, report.exit);
   EXPECT_THAT(report.err, HasSubstr("empty: expected a results folder"));
 }
 
-// Points that have a learner each, and a baseline among them: a change tried at one takes nothing away from the others.
+// Points with different learners, and a baseline among them: a change tried at one point does not exclude it for others.
 constexpr char kPoints[] = R"(
 experiment: points
 env: {plugin: cartpole}
@@ -171,8 +171,8 @@ sweep:
 report: {kind: comparison, baseline: floor}
 )";
 
-TEST_F(Report, WhatAFindingProposesRunsAsPrinted) {
-  if (kSanitized) GTEST_SKIP() << "findings about speeds are of the sanitizer there";
+TEST_F(Report, ProposedCommandsRunAsPrinted) {
+  if (kSanitized) GTEST_SKIP() << "speeds there depend on the sanitizer";
   Write("points.yaml", kPoints);
   const Finished run = Run("run points.yaml");
   ASSERT_EQ(0, run.exit) << run.err;
@@ -185,7 +185,7 @@ TEST_F(Report, WhatAFindingProposesRunsAsPrinted) {
     EXPECT_THAT(tried.out, HasSubstr(name));
 }
 
-TEST_F(Report, AReportProgramThatCrashesCostsTheReportAlone) {
+TEST_F(Report, ACrashOfTheReportProgramLosesOnlyTheReport) {
   Write("walk.yaml", kSweep);
   const Finished run = RunBesideReportProgram("kill -SEGV $$", "run walk.yaml");
   EXPECT_EQ(0, run.exit) << run.err;

@@ -1,4 +1,4 @@
-// A run from file to result, and what a second call does.
+// A run from file to result, and repeated commands.
 #include <gmock/gmock.h>
 
 #include "places.hpp"
@@ -75,7 +75,7 @@ TEST_F(RunCommand, AFinishedRunIsShownAgainAndNotRepeated) {
   EXPECT_FALSE(std::filesystem::exists(Attempt("walk", 2)));
 }
 
-TEST_F(RunCommand, WhatItSaysToTypeNextHasEachSeedOnce) {
+TEST_F(RunCommand, ItsSuggestedCommandSetsEachSeedOnce) {
   Write("walk.yaml", kRandom);
   const Finished run = Run("run walk.yml seed=4 seed=1");
   ASSERT_EQ(run.exit, 0) << run.err;
@@ -104,7 +104,7 @@ TEST_F(RunCommand, EachSessionLeavesALog) {
   EXPECT_EQ(ReadFile(logs / "session-1.log"), first);
 }
 
-TEST_F(RunCommand, FreshKeepsTheOldResultsBeside) {
+TEST_F(RunCommand, FreshKeepsTheOldResultsInAFolderOfTheirOwn) {
   Write("walk.yaml", kRandom);
   ASSERT_EQ(Run("run walk.yaml").exit, 0);
   ASSERT_EQ(Run("run walk.yaml --fresh").exit, 0);
@@ -112,8 +112,8 @@ TEST_F(RunCommand, FreshKeepsTheOldResultsBeside) {
   EXPECT_EQ(Result("walk")["state"], "COMPLETED");
 }
 
-// What a plugin refuses costs nobody a folder, and is the file's fault also where other points have run before.
-TEST_F(RunCommand, FreshMovesNothingWhereAPluginRefuses) {
+// Options that a plugin rejects move no folder. They are errors of the file even if other points have run before.
+TEST_F(RunCommand, FreshMovesNoResultsIfAPluginRejectsTheOptions) {
   if (!HasPlugin("learner_ars.so")) GTEST_SKIP() << "built without this learner";
   Write("walk.yaml", "env: cartpole\nlearner: {plugin: ars, options: {num_dirs: 2}}\nbudget: {iterations: 1}\n");
   ASSERT_EQ(Run("run walk.yaml").exit, 0);
@@ -126,7 +126,7 @@ TEST_F(RunCommand, FreshMovesNothingWhereAPluginRefuses) {
   }
 }
 
-TEST_F(RunCommand, ALearnerThatSavesNoStateSaysSoAtTheStart) {
+TEST_F(RunCommand, ALearnerWithoutASavedStateWarnsAtTheStart) {
   if (!HasPlugin("learner_uav_scripted.so")) GTEST_SKIP() << "built without this learner";
   Write("fly.yaml", "env: uav_grid\nlearner: uav_scripted\nbudget: {iterations: 1}\n");
   EXPECT_THAT(Run("run fly.yaml").err,
@@ -162,7 +162,7 @@ TEST_F(RunCommand, EveryShippedConfigIsValid) {
     // Presets are parts of experiments (preset_test.cpp).
     if (entry.path().extension() != ".yaml" || entry.path().parent_path().filename() == "presets") continue;
     Finished check = Run("config check " + entry.path().string());
-    // A corpus that is too large to lie here is built from other sources first, and an env in Python needs its packages.
+    // Excludes a corpus that is built from other sources first, and Python envs, which need packages.
     const bool lacks_parts = check.err.find("/build_corpus --out") != std::string::npos ||
                              check.err.find("env.gymnasium: create: ") != std::string::npos ||
                              check.err.find("env.pettingzoo: create: ") != std::string::npos;

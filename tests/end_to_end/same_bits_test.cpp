@@ -1,4 +1,4 @@
-// The same file and seed give the same numbers and the same weights, whatever the number of threads.
+// The same file and seed give the same numbers and weights for any number of threads.
 #include <gmock/gmock.h>
 
 #include "program.hpp"
@@ -51,7 +51,7 @@ budget: {iterations: 8}
 )");
 }
 
-// Calls of 64 rows, which CartPole asks for, in place of the grid's 16: of PPO the moments of observations depend on the grid.
+// Calls of 64 rows, which CartPole requests, instead of the grid's 16: PPO's observation moments depend on the grid.
 TEST_F(SameBits, PpoInCallsOfManyRows) {
   Write("same.yaml", R"(experiment: same
 env: {plugin: cartpole}
@@ -82,7 +82,7 @@ budget: {iterations: 4}
   EXPECT_EQ(Result("t1")["facts"]["learner.ppo"]["update_path"], "fused");
 }
 
-// The same in mixed precision, where the processor has it. Three shards, and a net that is cut into pieces.
+// The same in mixed precision, if the processor supports it: three shards, and a net that is cut into parts.
 TEST_F(SameBits, PpoInMixedPrecision) {
   if (ReadFile("/proc/cpuinfo").find(" avx512_bf16") == std::string::npos) GTEST_SKIP() << "no avx512_bf16";
   CheckThreads(R"(experiment: same

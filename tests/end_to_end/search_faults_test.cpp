@@ -17,7 +17,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-// Suggests 0.1, 0.2, ...; before the third reply it runs the file `fault`. FAULT_OP and FAULT_AT name another reply.
+// Suggests 0.1, 0.2, ... and runs the file `fault` before the third reply. FAULT_OP and FAULT_AT select a different reply.
 constexpr char kSide[] = R"py(#!/usr/bin/env python3
 import json, os, signal, sys, time
 here = os.path.dirname(os.path.abspath(__file__))
@@ -83,11 +83,11 @@ TEST_F(SearchFaults, PausesIfSideProcessHangsAndResumes) {
     Fault("pass");
     const Finished resumed = Run("run quick.yaml --jobs 1");
     EXPECT_EQ(resumed.exit, 0) << resumed.err;
-    EXPECT_THAT(Suggested(), testing::ElementsAre(0.1, 0.2, 0.3, 0.4, 0.5)) << "as if nothing had happened";
+    EXPECT_THAT(Suggested(), testing::ElementsAre(0.1, 0.2, 0.3, 0.4, 0.5)) << "the result equals an uninterrupted search";
   }
 }
 
-TEST_F(SearchFaults, StopsAtOnceWhileSideProcessHangs) {
+TEST_F(SearchFaults, StopsImmediatelyWhileSideProcessHangs) {
   WriteExperiment("hang_timeout: 3600s");
   Fault("time.sleep(600)");
   for (const int signal : {SIGINT, SIGTERM}) {
@@ -105,7 +105,7 @@ TEST_F(SearchFaults, StopsAtOnceWhileSideProcessHangs) {
   EXPECT_THAT(SideProcesses(), IsEmpty());
 }
 
-TEST_F(SearchFaults, StopsAtOnceWhileSideProcessStarts) {
+TEST_F(SearchFaults, StopsImmediatelyWhileSideProcessStarts) {
   setenv("FAULT_OP", "open", 1);
   Fault("time.sleep(600)");
   const pid_t pid = Start("run quick.yaml");
@@ -117,7 +117,7 @@ TEST_F(SearchFaults, StopsAtOnceWhileSideProcessStarts) {
   EXPECT_THAT(SideProcesses(), IsEmpty());
 }
 
-// The watchdog, here its wall time, looks after the first trial while the second suggestion is awaited.
+// The watchdog, here its wall time, checks the first trial while the second suggestion is pending.
 TEST_F(SearchFaults, WatchesTrialsWhileSideProcessHangs) {
   WriteExperiment("hang_timeout: 3600s, wall_time: 1s, cpus: 1", "600");
   Fault("time.sleep(600)");
@@ -131,7 +131,7 @@ TEST_F(SearchFaults, WatchesTrialsWhileSideProcessHangs) {
   for (const auto& [x, trial] : States("quick", "learner.options.x")) EXPECT_EQ(trial.outcome, "timeout") << x;
 }
 
-TEST_F(SearchFaults, PausesAtReplyThatCannotBeUsedAndResumes) {
+TEST_F(SearchFaults, PausesAtAnUnusableReplyAndResumes) {
   const std::pair<const char*, const char*> faults[] = {
       {"reply['params']['learner.options.x'] = 7", "expected a value of learner.options.x from {\"uniform\":[0.0,1.0]}, got 7"},
       {"reply['params']['learner.options.x'] = 'a'", "got \"a\""},
@@ -152,7 +152,7 @@ TEST_F(SearchFaults, PausesAtReplyThatCannotBeUsedAndResumes) {
     const Finished run = Run("run quick.yaml --jobs 1 --fresh");
     EXPECT_EQ(run.exit, 3) << run.err;
     EXPECT_THAT(run.err, AllOf(HasSubstr("paused: sweep.search: "), HasSubstr(words), Not(HasSubstr("json.exception"))));
-    EXPECT_THAT(Suggested(), SizeIs(2)) << "what cannot be used is not in the record";
+    EXPECT_THAT(Suggested(), SizeIs(2)) << "the record has no unusable reply";
     EXPECT_THAT(SideProcesses(), IsEmpty());
   }
   Fault("pass");

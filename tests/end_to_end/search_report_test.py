@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A search's report, its best setting and its export, from a folder whose scores come from a formula (made_search.py). PyPI's Optuna, where
-it is there, opens the export and says the same.
+"""A search's report, its best setting and its export, from a folder whose scores come from a formula (made_search.py). If PyPI's Optuna is
+installed, it opens the export and finds the same.
 
   search_report_test.py BACKPLANE [ORACLE]
 """
@@ -40,7 +40,7 @@ class Check:
         self.program, self.oracle, self.folder = program, oracle, folder
 
     def call(self, *words, expect=0, draws=False):
-        """Without a Python to draw with a report has no figures, and is quick."""
+        """Without a Python to draw with, a report has no figures and is quick."""
         environment = os.environ if draws else {**os.environ, "BACKPLANE_PYTHON": "/nonexistent"}
         done = subprocess.run([self.program, *map(str, words)], cwd=self.folder, capture_output=True, text=True, env=environment)
         assert done.returncode == expect, f"{words}: exit {done.returncode}\n{done.stdout}{done.stderr}"
@@ -61,7 +61,7 @@ def table(report, name):
 
 
 def told(maker):
-    """What the folder's events say of each suggestion, read by this script alone."""
+    """Each suggestion as the folder's events record it, parsed by this script."""
     trials = {}
     for event in maker.events:
         request, reply = event.get("request", {}), event.get("reply", {})
@@ -117,7 +117,7 @@ def check_whole(check):
 
 
 def check_dashboard(check):
-    """Where it is installed: on the path, or as BACKPLANE_OPTUNA_DASHBOARD says."""
+    """If the dashboard is installed: on the path, or at BACKPLANE_OPTUNA_DASHBOARD."""
     dashboard = shutil.which(os.environ.get("BACKPLANE_OPTUNA_DASHBOARD", "optuna-dashboard"))
     if not dashboard:
         return ""
@@ -147,7 +147,7 @@ def check_dashboard(check):
 
 
 def check_importance(check):
-    """The formula's two decisive options are Optuna's first two as well."""
+    """The formula's two most important options are also Optuna's first two."""
     out = check.folder / "many"
     made_search.make(out, trials=200, options=4, confirm=0)
     ours = [row["option"] for row in table(check.report(out), "importance")["rows"]]
@@ -159,7 +159,7 @@ def check_importance(check):
 
 
 def check_best_runs(check):
-    """Whose options are this learner's own, so that the file runs."""
+    """The space has this learner's own options, so the file runs."""
     out = check.folder / "runs"
     made_search.SPACE = {"rollout.num_envs_per_env_runner": {"int": [2, 16]}, "learner.options.horizon": {"int": [8, 64], "step": 8}}
     config = made_search.Maker.config

@@ -1,4 +1,4 @@
-// Searches: what is suggested, stopped, told, gone on with. Trials by command, as they take milliseconds.
+// Searches: suggestions, pruning, reports to Optuna, resuming. Trials by command take only milliseconds.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -29,7 +29,7 @@ class Search : public BatchTest {
     GTEST_SKIP() << "no Optuna in .venv: scripts/bootstrap --with search";
   }
 
-  // Each prints three scores, the last one the highest of its x, y and kind.
+  // Each prints three scores; the last is the highest of its x, y and kind.
   void WriteQuick(const std::string& more, const std::string& space = "") {
     Write("quick.py",
           "import sys\n"
@@ -92,7 +92,7 @@ TEST_F(Search, ItsSuggestionsAndDecisionsAreOptunas) {
   EXPECT_THAT(Told("quick"), testing::Contains("pruned"));
   const Finished csv = Run("export csv " + Out("quick").string());
   EXPECT_EQ(csv.exit, 0) << csv.err;
-  // Nothing is left to do, and nobody is asked.
+  // No trial is left to run, and Optuna gets no request.
   const size_t events = Messages("quick", "ask").size();
   EXPECT_EQ(Run("run quick.yaml --jobs 2").exit, 0);
   EXPECT_EQ(Messages("quick", "ask").size(), events);
@@ -102,7 +102,7 @@ TEST_F(Search, ItsSuggestionsAndDecisionsAreOptunas) {
   EXPECT_EQ(ByOptuna("quick"), "");
 }
 
-TEST_F(Search, ThatIsKilledGoesOnAsIfItHadNotBeen) {
+TEST_F(Search, ThatIsKilledResumesAsIfUninterrupted) {
   WriteQuick("    trials: 8\n    pruner: {type: median, startup_trials: 3}\n");
   ASSERT_EQ(Run("run quick.yaml --jobs 1 --out outputs/whole").exit, 0);
   const pid_t first = Start("run quick.yaml --jobs 1");
@@ -115,7 +115,7 @@ TEST_F(Search, ThatIsKilledGoesOnAsIfItHadNotBeen) {
   EXPECT_EQ(Told("quick"), Told("whole"));
 }
 
-TEST_F(Search, PointsThatWereThereAreNotRunAgainAndTheBestAreConfirmed) {
+TEST_F(Search, ReusesExistingPointsAndConfirmsTheBest) {
   WriteQuick("    trials: 9\n    confirm: {top: 2, seeds: 3}\n  where: [\"learner.options.kind != 'a'\"]\n",
              "learner.options.kind: {choice: [a, b, c]}");
   const Finished run = Run("run quick.yaml --jobs 1");
@@ -123,7 +123,7 @@ TEST_F(Search, PointsThatWereThereAreNotRunAgainAndTheBestAreConfirmed) {
   std::set<uint64_t> searched, fresh;
   for (const json& trial : Trials("quick"))
     (trial.contains("confirms") ? fresh : searched).insert(trial["seed"].get<uint64_t>());
-  EXPECT_EQ(Trials("quick").size(), 2u + 2 * 3) << "of three kinds where takes one away";
+  EXPECT_EQ(Trials("quick").size(), 2u + 2 * 3) << "`where` removes one of three kinds";
   EXPECT_EQ(fresh.size(), 3u);
   for (const uint64_t seed : searched) EXPECT_FALSE(fresh.contains(seed)) << seed;
   const std::vector<std::string> told = Told("quick");
@@ -132,13 +132,13 @@ TEST_F(Search, PointsThatWereThereAreNotRunAgainAndTheBestAreConfirmed) {
   EXPECT_THAT(run.out, AllOf(HasSubstr("confirmed: "), HasSubstr("the mean of 3 fresh seeds"), HasSubstr("kind: \"b\"")));
 }
 
-TEST_F(Search, StopsWeakTrialsWhichCanGoOnLater) {
+TEST_F(Search, StopsWeakTrialsWhichCanResumeLater) {
   Write("slow.py",
         "import sys, time\n"
         "for i in range(60):\n"
         "    print(f'score={-float(sys.argv[1])}', flush=True)\n"
         "    time.sleep(0.03)\n");
-  // The first draw of this seed is far from the worst, so that one after it is stopped at its first report.
+  // The first draw of this seed is far from the worst, so a later trial is pruned at its first report.
   Write("slow.yaml", R"yaml(
 learner: {command: [python3, slow.py, "{x}"], options: {x: 1.0}, metrics: {score: "score=([-0-9.e]+)"}}
 budget: {iterations: 30}
@@ -154,22 +154,22 @@ sweep:
     if (event["kind"] == "attempt.end" && event["state"] == "PRUNED") stopped.insert(event["trial_id"]);
   ASSERT_FALSE(stopped.empty()) << run.out;
   for (const std::string& id : stopped)
-    EXPECT_LT(Lines(Out("slow") / "trials" / id / "attempt-1/metrics.jsonl").size(), 30u) << "it ran to its end";
+    EXPECT_LT(Lines(Out("slow") / "trials" / id / "attempt-1/metrics.jsonl").size(), 30u) << "it was not pruned";
   const size_t messages = Messages("slow", "tell").size() + Messages("slow", "report").size();
   const Finished later = Run("run slow.yaml --only-pruned");
   ASSERT_EQ(later.exit, 0) << later.err << later.out;
   for (const std::string& id : stopped)
     EXPECT_EQ(json::parse(ReadFile(Out("slow") / "trials" / id / "attempt-2/result.json"))["state"], "COMPLETED");
-  EXPECT_EQ(Messages("slow", "tell").size() + Messages("slow", "report").size(), messages) << "nobody was asked";
+  EXPECT_EQ(Messages("slow", "tell").size() + Messages("slow", "report").size(), messages) << "Optuna got a request";
 }
 
-TEST_F(Search, IsRefusedWhereItCanNotGoOnAsItWas) {
+TEST_F(Search, RejectsAChangedStudyUntilItsHistoryIsAdopted) {
   WriteQuick("    trials: 4\n");
   ASSERT_EQ(Run("run quick.yaml").exit, 0);
   const Finished changed = Run("run quick.yaml --set sweep.search.seed=4");
   EXPECT_EQ(changed.exit, 2);
   EXPECT_THAT(changed.err, AllOf(HasSubstr("seed was 3, is 4"), HasSubstr("--fresh")));
-  // Another answer than the one that was written down, as another version of Optuna would give.
+  // Replaces an answer in the record, as a different version of Optuna would give it.
   std::string events = ReadFile(Out("quick") / "events.jsonl");
   const std::string x = Suggested("quick").back()["learner.options.x"].dump();
   for (size_t at = events.find(x); at != std::string::npos; at = events.find(x, at + 1)) events.replace(at, x.size(), "1.25");
@@ -181,7 +181,7 @@ TEST_F(Search, IsRefusedWhereItCanNotGoOnAsItWas) {
   const Finished adopted = Run("run quick.yaml --set sweep.search.trials=6 --adopt-history");
   ASSERT_EQ(adopted.exit, 0) << adopted.err << adopted.out;
   EXPECT_EQ(Suggested("quick").size(), 6u);
-  // What was adopted is what a later session begins with.
+  // A later session starts from the adopted history.
   const Finished later = Run("run quick.yaml --set sweep.search.trials=7");
   ASSERT_EQ(later.exit, 0) << later.err << later.out;
   EXPECT_EQ(Suggested("quick").size(), 7u);
@@ -203,11 +203,11 @@ TEST_F(Search, WithoutOptunaNothingStartsAndTheCommandIsNamed) {
   EXPECT_TRUE(std::filesystem::is_empty(Out("quick") / "trials"));
 }
 
-TEST_F(Search, ADryRunSaysHowMuchIsToCome) {
+TEST_F(Search, ADryRunReportsTheNumberOfTrialsToCome) {
   WriteQuick("    trials: 40\n    confirm: {top: 3, seeds: 5}\n");
   const Finished dry = Run("run quick.yaml --dry-run");
   ASSERT_EQ(dry.exit, 0) << dry.err;
-  EXPECT_THAT(dry.err, Not(HasSubstr("Optuna"))) << "it is there";
+  EXPECT_THAT(dry.err, Not(HasSubstr("Optuna"))) << "Optuna is installed";
   EXPECT_THAT(dry.out, AllOf(HasSubstr("search with tpe for the best score: 40 trials"), HasSubstr("55 to come"),
                              HasSubstr("15 of them repeat the best 3 with fresh seeds"), HasSubstr("nothing was started")));
   const Finished check = Run("config check quick.yaml");
@@ -238,7 +238,7 @@ TEST_F(Search, RejectsAnObjectiveThatPluginsDoNotRecord) {
   }
 }
 
-// Python takes 0, 0.0 and False for the same.
+// Python treats 0, 0.0 and False as equal.
 TEST_F(Search, SuggestsEachOfChoicesThatAreEqualInPython) {
   Write("echo.yaml",
         "learner: {command: [echo, \"score=1 {x}\"], options: {x: 0}, metrics: {score: \"score=([0-9]+)\"}}\nsweep:\n  search: "

@@ -1,4 +1,4 @@
-// Trials that are stopped: the shim's clock ends them, and names the stopped process.
+// Stopped trials: the shim's clock ends them and names the stopped process.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 class SilentTrial : public BatchTest {
  protected:
-  // Longer than it takes to load the plugins.
+  // Longer than the plugins take to load.
   static constexpr int kHang_s = kSanitized ? 15 : 3;
 
   static std::string Limits() { return "resources: {hang_timeout: " + std::to_string(kHang_s) + "s}\n"; }
@@ -87,7 +87,7 @@ TEST_F(SilentTrial, EndsInReplayAndRenderAfterBeingStopped) {
   Write("brief.yaml", "experiment: brief" + std::string(kMisbehaving) + Limits());
   ASSERT_EQ(
       Run("run brief.yaml --set env.options.how=wait_in_create --set env.options.mark=" + go.string() + kWithFixtures).exit, 0);
-  std::filesystem::remove(go);  // so that a replay waits until it is stopped
+  std::filesystem::remove(go);  // makes a replay wait until it is stopped
   const std::string trial = " outputs/brief " + Attempt("brief").parent_path().filename().string();
   for (const std::string command : {"replay", "render"}) {
     const pid_t pid = Start(command + trial);

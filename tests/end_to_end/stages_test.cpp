@@ -1,4 +1,4 @@
-// `stages:` through the real program: each goes on with what the one before has learned.
+// `stages:` through the real program: each stage resumes with the previous stage's learner.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A learner that needs no LibTorch, and an env whose returns differ with every change of the weights. An iteration plays 16
+// A learner without LibTorch, and an env whose returns change with every change of the weights. An iteration plays 16
 // candidates for 200 steps.
 constexpr char kStaged[] = R"(
 env: {plugin: pendulum}
@@ -26,7 +26,7 @@ stages:
   - {name: third, budget.iterations: 4}
 )";
 
-// Whoever looks every 5 ms finds a stage at work that lasts some tenths of a second: sanitizers take that long for less.
+// A poll every 5 ms notices a stage that lasts some tenths of a second. Sanitizers reach that with fewer iterations.
 std::string Iterations(int n) { return "iterations=" + std::to_string(kSanitized ? n / 6 : n); }
 const std::string kPlays = "learner.options.episodes_per_dir=" + std::string(kSanitized ? "1" : "4");
 
@@ -47,13 +47,13 @@ class TrainingStages : public ProgramTest {
   std::filesystem::path Folder(const std::string& experiment, const std::string& name) {
     return Out(experiment) / "trials" / IdsByName(experiment)[name];
   }
-  // What the trial's last evaluation gave, if it ended in its first attempt.
+  // The trial's last evaluation, if it ended in its first attempt.
   nlohmann::json EvaluationAtEnd(const std::string& experiment, const std::string& name) {
     return nlohmann::json::parse(ReadFile(Folder(experiment, name) / "attempt-1/result.json")).at("evaluation");
   }
 
-  // By name and seed. Of the metrics each iteration as the attempt that reached it last has it, without times; of the
-  // checkpoint what the learner saved.
+  // Files by trial name and seed. Metrics hold each iteration from the last attempt that reached it, without times. The
+  // checkpoint holds only the learner's saved state.
   std::map<std::string, TrialFiles> Trials(const std::string& experiment) {
     std::map<std::string, TrialFiles> trials;
     std::map<std::string, nlohmann::json> last_event;
@@ -91,7 +91,7 @@ class TrainingStages : public ProgramTest {
     }
   }
 
-  // Whether the trial's first attempt gets so far.
+  // Waits until the trial's first attempt gets so far.
   bool Reaches(const std::string& experiment, const std::string& name, size_t iterations) {
     return Until(
         [&] {
@@ -99,7 +99,7 @@ class TrainingStages : public ProgramTest {
           const auto found = ids.find(name);
           if (found == ids.end()) return false;
           const auto lines = Lines(Out(experiment) / "trials" / found->second / "attempt-1/metrics.jsonl");
-          return lines.size() > iterations;  // the first is that of the evaluation at the start
+          return lines.size() > iterations;  // the first line is the evaluation at the start
         },
         kSanitized ? 240 : 60);
   }
@@ -110,16 +110,17 @@ class TrainingStages : public ProgramTest {
     return std::filesystem::exists(Folder(experiment, name) / "checkpoint/checkpoint.bin");
   }
 
-  // As when the power fails: nothing is saved any more. Where only the supervisor dies, its trials write a checkpoint first.
+  // Simulates a power failure: no process saves any more. If only the supervisor died, its trials would write a checkpoint
+  // first.
   Finished CutPower(pid_t supervisor) {
-    kill(supervisor, SIGSTOP);  // or it would note how its trial ended
+    kill(supervisor, SIGSTOP);  // otherwise it would record how its trial ended
     for (const pid_t trial : TrialProcesses()) kill(trial, SIGKILL);
     kill(supervisor, SIGKILL);
     return Wait(supervisor);
   }
 };
 
-TEST_F(TrainingStages, EachGoesOnFromTheOneBeforeWithCountersOfItsOwn) {
+TEST_F(TrainingStages, EachResumesThePreviousOneWithCountersOfItsOwn) {
   Write("chain.yaml", std::string("experiment: chain") + kStaged);
   const Finished run = Run("run chain.yaml");
   ASSERT_EQ(run.exit, 0) << run.err;
@@ -133,13 +134,13 @@ TEST_F(TrainingStages, EachGoesOnFromTheOneBeforeWithCountersOfItsOwn) {
     EXPECT_EQ(lines[1].at("iteration"), 1);
     EXPECT_EQ(lines[1].at("step"), 16 * 200);
   }
-  EXPECT_NE(EvaluationAtEnd("chain", "first 0"), EvaluationAtEnd("chain", "second 0")) << "they can be told apart";
+  EXPECT_NE(EvaluationAtEnd("chain", "first 0"), EvaluationAtEnd("chain", "second 0")) << "they differ";
 }
 
-TEST_F(TrainingStages, KilledInEachStageItEndsAsTheUndisturbedRun) {
+TEST_F(TrainingStages, AChainKilledInEachStageEqualsAnUninterruptedOne) {
   Write("calm.yaml", std::string("experiment: calm") + kStaged + "sweep: {seeds: {n: 2}}\n");
   Write("killed.yaml", std::string("experiment: killed") + kStaged + "sweep: {seeds: {n: 2}}\n");
-  // So long that a busy machine's kill comes before the end.
+  // Long enough that a busy machine's kill comes before the end.
   const std::string longer = " --jobs 2 --set budget." + Iterations(kSanitized ? 150 : 60) + " --set " + kPlays;
   const Finished calm = Run("run calm.yaml" + longer);
   ASSERT_EQ(calm.exit, 0) << calm.err;
@@ -153,15 +154,15 @@ TEST_F(TrainingStages, KilledInEachStageItEndsAsTheUndisturbedRun) {
   const Finished last = Run("run killed.yaml" + longer);
   ASSERT_EQ(last.exit, 0) << last.err;
   for (const char* name : {"first 0", "second 0", "third 0"}) {
-    EXPECT_TRUE(EndedInAttempt(2, "killed", name)) << name << " was killed after it had ended";
+    EXPECT_TRUE(EndedInAttempt(2, "killed", name)) << name << " ended before the kill";
   }
   ExpectSame("calm", "killed");
 }
 
-TEST_F(TrainingStages, KilledBeforeItHasACheckpointAStageBeginsAgainFromTheOneBefore) {
+TEST_F(TrainingStages, AStageKilledWithoutACheckpointRestartsFromThePreviousOne) {
   Write("calm.yaml", std::string("experiment: calm") + kStaged);
   Write("cut.yaml", std::string("experiment: cut") + kStaged);
-  // The second writes a checkpoint at its end and not before.
+  // The second stage writes a checkpoint only at its end.
   const std::string longer =
       " --set checkpoint.every_iterations=0 --set stages.second.budget." + Iterations(60) + " --set stages.second." + kPlays;
   const Finished calm = Run("run calm.yaml" + longer);
@@ -172,16 +173,16 @@ TEST_F(TrainingStages, KilledBeforeItHasACheckpointAStageBeginsAgainFromTheOneBe
   ASSERT_TRUE(reached) << cut.err;
   EXPECT_EQ(Trials("cut").at("first 0").state, "COMPLETED");
   EXPECT_TRUE(HasCheckpoint("cut", "first 0"));
-  ASSERT_FALSE(HasCheckpoint("cut", "second 0")) << "it was killed after it had ended";
+  ASSERT_FALSE(HasCheckpoint("cut", "second 0")) << "it ended before the kill";
   const Finished last = Run("run cut.yaml" + longer);
   ASSERT_EQ(last.exit, 0) << last.err;
   EXPECT_FALSE(EndedInAttempt(2, "cut", "first 0"));
   EXPECT_TRUE(EndedInAttempt(2, "cut", "second 0"));
-  EXPECT_EQ(Lines(Folder("cut", "second 0") / "attempt-2/metrics.jsonl").at(0).at("iteration"), 0) << "from the beginning";
+  EXPECT_EQ(Lines(Folder("cut", "second 0") / "attempt-2/metrics.jsonl").at(0).at("iteration"), 0) << "from scratch";
   ExpectSame("calm", "cut");
 }
 
-TEST_F(TrainingStages, AChainWhoseBeginningFailedIsSkippedAndRunWhenThatIsMended) {
+TEST_F(TrainingStages, AChainIsSkippedUntilItsFailedFirstStageIsFixed) {
   Write("fails.yaml", std::string("experiment: fails") + kStaged);
   const std::string longer = "run fails.yaml --set stages.second.budget." + Iterations(360) + " --set stages.second." + kPlays;
   const std::string hurried = longer + " --set stages.second.resources.wall_time=200ms";
@@ -193,9 +194,9 @@ TEST_F(TrainingStages, AChainWhoseBeginningFailedIsSkippedAndRunWhenThatIsMended
   EXPECT_EQ(trials.at("third 0").why, "the stage before it, second, is FAILED");
   EXPECT_THAT(Run("status outputs/fails").out, HasSubstr("skipped    the stage before it, second, is FAILED"));
   const size_t events = Lines(Out("fails") / "events.jsonl").size();
-  EXPECT_EQ(Run(hurried).exit, 3) << "the same command starts nothing again";
+  EXPECT_EQ(Run(hurried).exit, 3) << "the same command starts no trial again";
   EXPECT_EQ(Lines(Out("fails") / "events.jsonl").size(), events);
-  // Resources are no part of a trial's identity: with more time it is the same trial.
+  // Resources are not part of a trial's identity: with more time it is the same trial.
   const Finished mended = Run(longer + " --only-failed");
   EXPECT_EQ(mended.exit, 0) << mended.err;
   trials = Trials("fails");
@@ -203,7 +204,7 @@ TEST_F(TrainingStages, AChainWhoseBeginningFailedIsSkippedAndRunWhenThatIsMended
   EXPECT_EQ(trials.at("third 0").state, "COMPLETED") << trials.at("third 0").why;
 }
 
-TEST_F(TrainingStages, ALearnerThatKeepsNothingIsRefusedBeforeTheRun) {
+TEST_F(TrainingStages, RejectALearnerWithoutStateBeforeTheRun) {
   if (!HasPlugin("learner_uav_scripted.so")) GTEST_SKIP() << "built without it";
   Write("scripted.yaml", R"(experiment: forgets
 env: {plugin: uav_grid}
@@ -217,7 +218,7 @@ stages: [{name: a, budget.iterations: 2}, {name: b, budget.iterations: 2}]
   EXPECT_TRUE(std::filesystem::is_empty(Out("forgets") / "trials"));
 }
 
-TEST_F(TrainingStages, StatesThatDoNotFitAreRefusedBeforeTheRun) {
+TEST_F(TrainingStages, RejectStatesThatDoNotFitBeforeTheRun) {
   Write("wide.yaml", std::string("experiment: wide") + kStaged);
   const Finished check = Run("config check wide.yaml --set stages.second.learner.options.hidden=\"[16]\"");
   EXPECT_EQ(check.exit, 2);
@@ -247,13 +248,13 @@ TEST_F(TrainingStages, EveryCommandShowsThem) {
   const Finished replay = Run("replay outputs/chain '" + second + "'");
   EXPECT_EQ(replay.exit, 0) << replay.out << replay.err;
   EXPECT_THAT(replay.out, HasSubstr("equal bit for bit"));
-  // What the folder keeps of the file stands for the same trials.
+  // The folder's copy of the file plans the same trials.
   const nlohmann::json again = nlohmann::json::parse(Run("run outputs/chain/config.yaml --dry-run --json").out);
   ASSERT_EQ(again["trials"].size(), 5u);
   for (size_t i = 0; i < 5; ++i) EXPECT_EQ(again["trials"][i]["trial_id"], dry["trials"][i]["trial_id"]) << i;
 }
 
-TEST_F(TrainingStages, AStageBeginsWithTheWholeLastStateOfTheOneBeforeOrNotAtAll) {
+TEST_F(TrainingStages, AStageStartsOnlyFromAWholePreviousState) {
   Write("chain.yaml", std::string("experiment: chain") + kStaged);
   ASSERT_EQ(Run("run chain.yaml").exit, 0);
   const std::filesystem::path folder = Folder("chain", "first 0") / "checkpoint";
@@ -267,10 +268,10 @@ TEST_F(TrainingStages, AStageBeginsWithTheWholeLastStateOfTheOneBeforeOrNotAtAll
   EXPECT_THAT(refusal(1),
               testing::AllOf(HasSubstr("has no complete checkpoint: "), HasSubstr("is damaged: its checksum differs"),
                              HasSubstr("and `backplane run` trains it again")));
-  EXPECT_FALSE(std::filesystem::exists(folder / "checkpoint.bin.damaged")) << "another trial's files stay as they are";
+  EXPECT_FALSE(std::filesystem::exists(folder / "checkpoint.bin.damaged")) << "files of a different trial stay unchanged";
   std::filesystem::copy_file(folder / "checkpoint.1.bin", folder / "checkpoint.bin",
                              std::filesystem::copy_options::overwrite_existing);
-  EXPECT_THAT(refusal(2), HasSubstr("had not ended when it wrote")) << "an older one would give other numbers";
+  EXPECT_THAT(refusal(2), HasSubstr("had not ended when it wrote")) << "an older state would give different numbers";
   std::filesystem::remove(folder / "checkpoint.bin");
   EXPECT_THAT(refusal(3), HasSubstr("has no checkpoint in"));
   std::ofstream(folder / "checkpoint.bin") << whole;

@@ -1,4 +1,4 @@
-// Ctrl-C, and going on afterwards.
+// Ctrl-C, and resuming afterwards.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -63,7 +63,7 @@ budget: {iterations: )" + std::to_string(kSanitized ? 24 : 120) +
   EXPECT_TRUE(weights == LearnerState(Attempt("parts").parent_path())) << "the learners' states differ";
 }
 
-// The stop comes after the iteration and its line. The next attempt only plays the evaluation again.
+// The stop comes after the iteration and its line, so the next attempt only repeats the evaluation.
 TEST_F(Stop, KeepsIterationWhoseEvaluationItInterrupts) {
   const std::string text = R"(
 env: {plugin: misbehaves}
@@ -84,7 +84,7 @@ evaluation: {episodes: 60, every_iterations: 2, env: {options: {sleep_us: )";
   kill(pid, SIGINT);
   const Finished first = Wait(pid);
   EXPECT_EQ(first.exit, 130) << first.err;
-  ASSERT_EQ(Metrics("parts").size(), 1u) << "it was stopped elsewhere";
+  ASSERT_EQ(Metrics("parts").size(), 1u) << "it was stopped at a different point";
   const std::string kept = ReadFile(Attempt("parts").parent_path() / "checkpoint/checkpoint.bin");
   EXPECT_THAT(kept, testing::AllOf(testing::HasSubstr("\"iterations\":2"), testing::HasSubstr("\"unwritten\":{")));
   const Finished second = Run("run parts.yaml" + path);
@@ -99,10 +99,10 @@ evaluation: {episodes: 60, every_iterations: 2, env: {options: {sleep_us: )";
   EXPECT_TRUE(LearnerState(Attempt("whole").parent_path()) == LearnerState(Attempt("parts").parent_path()));
 }
 
-// Ctrl-C, SIGTERM and `stop` are answered whatever the supervisor waits for.
+// The supervisor answers Ctrl-C, SIGTERM and `stop` whatever it waits for.
 class Answer : public Stop {
  protected:
-  // A step of this env waits for a file before it is made, in the check of the options.
+  // In the check of the options, a step of this env waits until a file exists.
   static constexpr char kWaits[] = R"(experiment: waits
 env: {plugin: misbehaves, options: {how: wait_in_create, mark: never}}
 learner: {plugin: random, options: {horizon: 32}}
@@ -115,7 +115,7 @@ monitors: []
   bool Said(pid_t pid, const std::string& text) {
     return Until([&] { return ErrorsOf(pid).find(text) != std::string::npos; }, kSoon_s);
   }
-  // As a run that is gone leaves it while its trials still end.
+  // The state that an ended run leaves while its trials are still ending.
   int HoldFolder(const std::filesystem::path& out) {
     std::filesystem::create_directories(out);
     char host[256] = {};
@@ -156,7 +156,7 @@ TEST_F(Answer, ComesFromARunThatWaitsForTheFolderAtAStop) {
   if (!ends) kill(pid, SIGKILL);
   EXPECT_TRUE(ends);
   EXPECT_EQ(Wait(pid).exit, 130);
-  EXPECT_THAT(ReadFile(Out("long") / "lock"), testing::HasSubstr("another")) << "the next run has to know that it may wait";
+  EXPECT_THAT(ReadFile(Out("long") / "lock"), testing::HasSubstr("another")) << "the next run must know that it may wait";
   close(held);
   EXPECT_EQ(Wait(stop).exit, 0);
 }
@@ -210,7 +210,7 @@ TEST_F(Answer, ComesFromASupervisorThatIsStopped) {
   EXPECT_EQ(Wait(pid).exit, 130);
 }
 
-TEST_F(Answer, LeavesOutAReportThatTakesTooLong) {
+TEST_F(Answer, OmitsAReportThatTakesTooLong) {
   Write("long.yaml", kLong);
   auto ended = std::async(std::launch::async, [this] { return RunBesideReportProgram("exec sleep 600", "run long.yaml"); });
   ASSERT_TRUE(Begins("long"));
@@ -221,7 +221,7 @@ TEST_F(Answer, LeavesOutAReportThatTakesTooLong) {
   EXPECT_TRUE(Until([&] { return Processes({"600"}).empty(); }));
 }
 
-TEST_F(Answer, SecondOneEndsWhatDoesNotListenAndAStoppedShim) {
+TEST_F(Answer, SecondCtrlCEndsProcessesThatIgnoreTheFirst) {
   Write("deaf.yaml", std::string("experiment: deaf") + kMisbehaving);
   const pid_t pid = Start("run deaf.yaml --set env.options.how=ignore_sigterm" + kWithFixtures);
   ASSERT_TRUE(Begins("deaf")) << ErrorsOf(pid);
@@ -234,7 +234,7 @@ TEST_F(Answer, SecondOneEndsWhatDoesNotListenAndAStoppedShim) {
   EXPECT_TRUE(Until([&] { return TrialProcesses().empty(); }));
 }
 
-// A pipe without room whose reader does not read.
+// A full pipe whose reader does not read.
 class FullPipe {
  public:
   explicit FullPipe(const std::filesystem::path& file) {
@@ -264,7 +264,7 @@ TEST_F(Answer, ComesIfTheTerminalIsBlocked) {
   EXPECT_EQ(Result("long")["state"], "KILLED");
 }
 
-// It has notes to print before and after its trials.
+// It prints notes before and after its trials.
 TEST_F(Stop, BatchEndsIfItsErrorsAreNotRead) {
   Write("fails.yaml", std::string("experiment: fails") + kMisbehaving + "sweep: {grid: {env.options.how: [exit, not]}}\n");
   ASSERT_EQ(Run("run fails.yaml" + kWithFixtures).exit, 3);

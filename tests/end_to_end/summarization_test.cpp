@@ -1,4 +1,4 @@
-// The study of batch sizes as it is shipped, on a model and texts so small that it takes seconds.
+// The shipped study of batch sizes, with a model and texts so small that it takes seconds.
 #include <gmock/gmock.h>
 #include <sentencepiece_trainer.h>
 #include <signal.h>
@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 constexpr char kConfigs[] = BACKPLANE_SOURCE_DIR "/configs/batch_optimization/";
 
-// 90 made-up notices, as RFC 4180 writes them: quotes, and line breaks inside a field.
+// 90 fictitious notices in RFC 4180: quotes, and line breaks inside a field.
 std::string Notices(bool korean) {
   const char* const places[][2] = {
       {"the island", "섬"}, {"the lake", "호수"}, {"the tower", "탑"}, {"the market", "시장"}, {"the bridge", "다리"}};
@@ -62,7 +62,7 @@ class BatchSizes : public ProgramTest {
     return prefix + ".model";
   }
 
-  // Of a report: for each point its cells by column.
+  // A report's cells: for each point, its cells by column.
   std::map<std::string, std::map<std::string, std::string>> Rows(const std::filesystem::path& csv) {
     std::istringstream text(ReadFile(csv));
     const auto cells = [](const std::string& line) {
@@ -137,7 +137,7 @@ TEST_F(BatchSizes, LearnTheSameAndAreSetSideBySide) {
   EXPECT_LT(losses[0].back(), losses[0].front());
 }
 
-TEST_F(BatchSizes, OnADeviceThatHoldsOnlyTheSmallestAllAreTheSmallest) {
+TEST_F(BatchSizes, ShrinkToTheSmallestOnASmallDevice) {
   const auto run = [&](const std::string& file, const std::string& more) {
     const Finished done = Run("run " + std::string(kConfigs) + file + ".yaml --quiet" + small_ + more);
     EXPECT_EQ(done.exit, 0) << done.err;
@@ -178,7 +178,7 @@ TEST_F(BatchSizes, WriteFilesThatCanBeRunAgain) {
     EXPECT_EQ(again.exit, 0) << written << "\n" << again.err;
     EXPECT_TRUE(std::filesystem::exists(dir_ / "again/trials" / id)) << written << " is another trial";
   }
-  // Neither the experiment's name nor memory nor checkpoints make another trial.
+  // The experiment's name, memory and checkpoints do not change a trial's identity.
   ASSERT_EQ(Run("run " + file +
                 " --out other --set experiment=other --set checkpoint.every_iterations=1 --set resources.device_memory=7GiB")
                 .exit,
@@ -196,7 +196,7 @@ TEST_F(BatchSizes, RunApartAreOneReportToo) {
   EXPECT_TRUE(std::filesystem::exists(dir_ / "both/memory_vs_speed.png"));
 }
 
-TEST_F(BatchSizes, KilledInTheMiddleHaveTheSameTableButForTimes) {
+TEST_F(BatchSizes, KilledInTheMiddleHaveTheSameTableExceptForTimes) {
   const std::string file = std::string(kConfigs) + "05a_small_batch_high_accum.yaml" + small_ + " --set budget.iterations=60";
   ASSERT_EQ(Run("run " + file + " --out whole").exit, 0);
   const pid_t pid = Start("run " + file + " --out parts");
@@ -213,13 +213,13 @@ TEST_F(BatchSizes, KilledInTheMiddleHaveTheSameTableButForTimes) {
   ASSERT_EQ(again.exit, 0) << again.err;
   auto whole = Rows(dir_ / "whole/report/batch_optimization_results.csv").begin()->second;
   auto parts = Rows(dir_ / "parts/report/batch_optimization_results.csv").begin()->second;
-  EXPECT_EQ(parts["resumed"], "1") << "it was killed after it had ended";
+  EXPECT_EQ(parts["resumed"], "1") << "the kill came after its end";
   const auto is_time = [](const std::string& column) {
     for (const char* word : {"second", "time", "per_minute", "resident", "resumed"})
       if (column.find(word) != std::string::npos) return true;
     return false;
   };
-  // Whether other tests ran beside one of the two is no matter of its own.
+  // Removes marks of a busy machine, because other tests may have run during one of the two.
   const auto without_busy = [](std::string cell) {
     for (const std::string_view mark : {std::string_view("; busy machine"), std::string_view("busy machine")})
       if (const size_t at = cell.find(mark); at != std::string::npos) cell.erase(at, mark.size());
@@ -253,7 +253,7 @@ TEST_F(KoreanTexts, AreLearnedFromACsvAndScoredByCharacters) {
   EXPECT_GT(result["evaluation"]["metrics"]["ep/rouge1"]["mean"], .3) << "syllables of a summary are learned";
 }
 
-TEST_F(KoreanTexts, MeetAWarningWhereTheTokenizerDropsThem) {
+TEST_F(KoreanTexts, WarnIfTheTokenizerDropsThem) {
   const Finished run =
       Run("run " + std::string(kConfigs) + "05a_small_batch_high_accum.yaml" + small_ +
           " --set env.options.rouge_tokenizer=google --set budget.iterations=1 --set evaluation.every_iterations=0");

@@ -1,4 +1,4 @@
-"""Holds what stands on a real terminal (tmux) against golden captures, and looks at what is sent to it.
+"""Compares screens of a real terminal (tmux) with golden captures, and checks the bytes sent to it.
 
 usage: terminal_test.py PROGRAM GOLDENS [--write]
 
@@ -16,7 +16,7 @@ import time
 
 WIDTHS = (40, 80, 120, 200)
 FILES = {
-    # Four settings and two seeds, two of which share a long beginning; a name in Korean.
+    # Four settings and two seeds. Two names share a long prefix, and one name is Korean.
     "sweep.yaml": """env: cartpole
 learner: ppo
 budget: {iterations: 2}
@@ -69,13 +69,13 @@ def alike(screen):
 
 
 def rows_of(screen):
-    """Names of a table's rows: what stands before the state."""
+    """Names of a table's rows: the text before the state."""
     plain = re.sub(r"\x1b\[[0-9;]*m", "", screen)
     return [m[1] for m in re.finditer(r"^  (\S.*?)  +(?:completed|failed|planned|running)\b", plain, re.MULTILINE)]
 
 
 def live_bytes(program, folder, env):
-    """What a run sends to a terminal of 80 columns, as it is."""
+    """Raw bytes that a run sends to a terminal of 80 columns."""
     import pty
     import select
     pid, fd = pty.fork()
@@ -106,7 +106,7 @@ def main():
         for name in FILES:
             subprocess.run([program, "run", name, "--quiet", "--jobs", "1"], cwd=folder, check=True, capture_output=True)
         socket = f"backplane{os.getpid()}"
-        # A server whose last session ends goes too, and may be found dying by the next one.
+        # A server exits with its last session, and the next session may find it exiting.
         tmux(socket, "new-session", "-d", "-s", "stays", "exec cat", env=env)
         ending.callback(tmux, socket, "kill-server")
         for name, command in SCREENS.items():

@@ -1,9 +1,9 @@
-// An experiment with something to gain.
+// An experiment that can be tuned.
 #pragma once
 
 namespace backplane::end_to_end {
 
-// Each update takes 4 ms, of which the finding `update_bound` proposes to save half; a larger batch costs time.
+// Each update takes 4 ms. The finding `update_bound` proposes to save half of it; a larger batch is slower.
 inline constexpr char kToil[] = R"(experiment: toil
 env: {plugin: cartpole}
 learner: {plugin: toils}

@@ -89,7 +89,7 @@ TEST_F(Tools, AreListedWithTheirLine) {
   EXPECT_EQ(Run("complete hang").out, "hangs\t\nhangs-too\t\n");
 }
 
-TEST_F(Tools, TakeThePlaceOfTheProgramAndGetItsSignals) {
+TEST_F(Tools, ReplaceTheProgramAndGetItsSignals) {
   AddTool("first", "waits", "trap 'exit 9' INT; echo $$ > pid; while :; do sleep 0.02; done");
   const pid_t pid = Start("waits");
   ASSERT_TRUE(Until([&] { return ReadFile(dir_ / "pid") == std::to_string(pid) + "\n"; }));

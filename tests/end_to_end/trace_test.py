@@ -26,10 +26,10 @@ def nanoseconds(microseconds):
 
 
 def run(program, folder, iterations):
-    """Runs until some iterations are over and sends Ctrl-C; returns the attempt's folder."""
+    """Runs until some iterations have ended, and sends Ctrl-C; returns the attempt's folder."""
     (folder / "traced.yaml").write_text(EXPERIMENT % iterations)
     with open(folder / "log", "w") as log:
-        out = folder / f"of_{iterations}"  # of its own: what an earlier run left would look like this one's iterations
+        out = folder / f"of_{iterations}"  # a fresh folder, because old files look like this run's
         process = subprocess.Popen([program, "run", "traced.yaml", "--out", str(out)], cwd=folder, stdout=log, stderr=log)
         for _ in range(600):
             lines = [file.read_text().count("\n") for file in out.glob("trials/*/attempt-1/metrics.jsonl")]
@@ -44,7 +44,7 @@ def run(program, folder, iterations):
 
 
 def check_tracks(events):
-    """Spans of a track are disjoint or one within the other. Returns the tracks' names."""
+    """Spans of a track are disjoint or nested. Returns the tracks' names."""
     names = {e["tid"]: e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
     assert any(e["ph"] == "M" and e["name"] == "process_name" for e in events)
     for track in {e["tid"] for e in events if e["ph"] == "X"}:
@@ -61,7 +61,7 @@ def check_tracks(events):
 
 
 def check_all_traced(attempt):
-    """With every iteration traced, the trace and the table of phases are two views of the same time."""
+    """With every iteration traced, the trace and the table of phases show the same times."""
     events = json.loads((attempt / "trace.json").read_text())["traceEvents"]
     names = check_tracks(events)
     assert set(names.values()) == {"iterations", "control thread", "thread 1"}, names

@@ -1,4 +1,4 @@
-// `tune`: what findings propose, measured, kept or dropped, checked and written.
+// `tune`: changes that findings propose are measured, kept or dropped, checked and written.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -20,7 +20,7 @@ const std::string kQuick = " --seconds 0.3 --seeds 3" + kWithFixtures;
 
 class TuneCommand : public BatchTest {
  protected:
-  // Noise may hide a gain where other programs want the cores; nothing is told of the command then.
+  // Programs that compete for the cores may hide a gain; the command is not checked then.
   static bool NoiseHidTheGain(const Finished& tune, const nlohmann::json& step) {
     return !step["kept"].get<bool>() && !step.value("taken_back", false) &&
            tune.out.find("other programs wanted the cores") != std::string::npos;
@@ -36,7 +36,7 @@ class TuneCommand : public BatchTest {
   }
 };
 
-TEST_F(TuneCommand, KeepsWhatGainsDropsTheRestChecksTheLearningAndWritesTheFile) {
+TEST_F(TuneCommand, KeepsGainsChecksLearningAndWritesTheFile) {
   Write("toil.yaml", kToil);
   const Finished tune = Run("tune toil.yaml --check-steps 2000" + kQuick);
   ASSERT_EQ(tune.exit, 0) << tune.err << tune.out;
@@ -49,7 +49,7 @@ TEST_F(TuneCommand, KeepsWhatGainsDropsTheRestChecksTheLearningAndWritesTheFile)
   const nlohmann::json& epochs = result["steps"][0];
   EXPECT_EQ(epochs["finding"], "update_bound");
   EXPECT_TRUE(epochs["kept"].get<bool>());
-  // 2 of 4 ms of each update are gone, beside 16 steps of 16 cartpoles.
+  // 2 of 4 ms per update are gone, in addition to 16 steps of 16 cartpoles.
   EXPECT_GT(epochs.at("gain")["ratio"], 1.3);
   EXPECT_LT(epochs.at("gain")["ratio"], 3);
   EXPECT_GT(epochs.at("gain")["low"], 1);
@@ -58,7 +58,7 @@ TEST_F(TuneCommand, KeepsWhatGainsDropsTheRestChecksTheLearningAndWritesTheFile)
   EXPECT_LT(result["steps"].at(1).at("gain")["ratio"], 0.9);
   ASSERT_EQ(result["check"]["rounds"].size(), 1u);
   EXPECT_EQ(result["check"]["rounds"][0]["tuned"].size(), 5u);
-  // Sides in turn: now try, try now, now try.
+  // Arms run in turn: now try, try now, now try.
   std::string order;
   for (const nlohmann::json& line : Lines(dir_ / "outputs/toil_tune/steps/1/plan.jsonl"))
     if (line.is_object() && line.contains("name")) order += line["name"].get<std::string>() + " ";
@@ -67,7 +67,7 @@ TEST_F(TuneCommand, KeepsWhatGainsDropsTheRestChecksTheLearningAndWritesTheFile)
   EXPECT_THAT(tuned, AllOf(HasSubstr("experiment: toil_tuned\n"), HasSubstr("epochs: 1\n"), HasSubstr("batch: 64\n"),
                            Not(HasSubstr("budget:\n")), HasSubstr("#   learner.options.epochs: 2 -> 1: "),
                            HasSubstr("# learning, eval/return")));
-  // The line that is printed runs.
+  // The printed command runs.
   const size_t next = tune.out.find("next:   "), end = tune.out.find('\n', next);
   ASSERT_NE(next, std::string::npos) << tune.out;
   const std::string line = tune.out.substr(next, end - next), run = line.substr(line.find(" run ") + 1);
@@ -75,14 +75,14 @@ TEST_F(TuneCommand, KeepsWhatGainsDropsTheRestChecksTheLearningAndWritesTheFile)
   const Finished trained = Run(run);
   EXPECT_EQ(trained.exit, 0) << trained.err;
   EXPECT_TRUE(std::filesystem::exists(dir_ / "outputs/toil_tuned/run.json"));
-  // Given again nothing is run again.
+  // The same command runs no trial again.
   const Finished again = Run("tune toil.yaml --json --check-steps 2000" + kQuick);
   EXPECT_EQ(again.exit, 0) << again.err;
   EXPECT_EQ(nlohmann::json::parse(again.out), result);
   EXPECT_EQ(Attempts(1), 6u);
 }
 
-TEST_F(TuneCommand, TakesBackWhatCostsLearning) {
+TEST_F(TuneCommand, UndoesStepsThatHarmLearning) {
   Write("toil.yaml", kToil);
   const Finished tune =
       Run("tune toil.yaml --set learner.options.needs_epochs=2 --set learner.options.most_batch=64 "
@@ -98,11 +98,11 @@ TEST_F(TuneCommand, TakesBackWhatCostsLearning) {
   EXPECT_LT(result["check"]["rounds"][0]["high"], 0);
   EXPECT_THAT(tune.out, AllOf(HasSubstr("worse with the changes"), HasSubstr("taken back"), HasSubstr("3 of 3 trials: "),
                               HasSubstr("batch is above most_batch")))
-      << "the reason of a plugin that refuses a change is told";
+      << "the report has the plugin's reason for rejecting a change";
   EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs/toil_tune/report/tuned.yaml")) << "nothing was kept";
 }
 
-TEST_F(TuneCommand, AReportProgramThatCrashesCostsTheStepThatItWasAt) {
+TEST_F(TuneCommand, ACrashOfTheReportProgramLosesOnlyItsStep) {
   Write("toil.yaml", kToil);
   const std::string crashes_at_step_1 =
       "request=$(cat)\n"
@@ -116,7 +116,7 @@ TEST_F(TuneCommand, AReportProgramThatCrashesCostsTheStepThatItWasAt) {
   EXPECT_FALSE(steps[0]["kept"].get<bool>());
 }
 
-TEST_F(TuneCommand, GoesOnAfterAnInterruptWithoutRunningFinishedTrialsAgain) {
+TEST_F(TuneCommand, ResumesAfterAnInterruptWithoutRepeatingFinishedTrials) {
   Write("toil.yaml", kToil);
   const std::string command = "tune toil.yaml --no-check" + kQuick;
   const pid_t first = Start(command);
@@ -128,12 +128,12 @@ TEST_F(TuneCommand, GoesOnAfterAnInterruptWithoutRunningFinishedTrialsAgain) {
   const Finished done = Run(command);
   ASSERT_EQ(done.exit, 0) << done.err << done.out;
   EXPECT_EQ(Attempts(0), 2u);
-  EXPECT_LE(Attempts(1), 7u) << "six trials, and again the one that was interrupted";
+  EXPECT_LE(Attempts(1), 7u) << "six trials, and the interrupted one again";
   EXPECT_EQ(Record()["result"]["steps"].size(), 2u);
   EXPECT_GT(Record()["times"][1]["seconds"], Record()["times"][0]["seconds"]);
 }
 
-TEST_F(TuneCommand, OfASweepWithoutALearnerOfItsOwnThePointThatCanBeTuned) {
+TEST_F(TuneCommand, TunesTheOnlyTunablePointOfASweep) {
   Write("toil.yaml", R"(experiment: toil
 env: {plugin: cartpole}
 budget: {env_steps: 2000}
@@ -152,7 +152,7 @@ sweep:
   EXPECT_THAT(typo.err, AllOf(HasSubstr("no point 'tool'; did you mean 'toil'?"), HasSubstr("dull, toil")));
 }
 
-TEST_F(TuneCommand, RefusesWhatItCanNotTuneBeforeAnythingStarts) {
+TEST_F(TuneCommand, RejectsUntunableFilesBeforeTheStart) {
   Write("toil.yaml", kToil);
   const Finished time = Run("tune toil.yaml --budget soon" + kWithFixtures);
   EXPECT_EQ(time.exit, 2);
@@ -174,7 +174,7 @@ TEST_F(TuneCommand, RefusesWhatItCanNotTuneBeforeAnythingStarts) {
   EXPECT_THAT(refused.err, AllOf(HasSubstr("the unchanged toil has no SPS"), HasSubstr("batch is above most_batch")));
 }
 
-TEST_F(TuneCommand, ATuningOfSomethingElseIsNotGoneOnWith) {
+TEST_F(TuneCommand, RejectsTheFolderOfADifferentTuning) {
   Write("toil.yaml", kToil);
   const Finished measure = Run("tune toil.yaml --no-check --for sampling_spss" + kQuick);
   EXPECT_EQ(measure.exit, 1);

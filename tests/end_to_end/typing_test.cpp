@@ -1,4 +1,4 @@
-// What people type who have not read the documentation: each does what is meant, or the answer names it.
+// Input of people who have not read the documentation: each command does the intended thing, or the error names it.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -18,7 +18,7 @@ class Typing : public ProgramTest {
     Write("tiny.yaml", "env: cartpole\nlearner: random\nbudget: {iterations: 2}\nmonitors: []\n");
     Write("ars.yml", "experiment: other\nenv: {plugin: cartpole}\nlearner: {plugin: ars}\nbudget: {iterations: 1e0}\n");
   }
-  // The file as the program understands it.
+  // The file as the program parsed it.
   std::string Shown(const std::string& arguments) {
     const Finished shown = Run("config show --resolved " + arguments);
     EXPECT_EQ(shown.exit, 0) << shown.err;
@@ -26,7 +26,7 @@ class Typing : public ProgramTest {
   }
 };
 
-TEST_F(Typing, TheProgramAloneAndHelpTellWhatThereIs) {
+TEST_F(Typing, TheProgramAloneAndHelpListTheCommands) {
   const Finished alone = Run("");
   EXPECT_EQ(alone.exit, 2);
   EXPECT_THAT(alone.err, AllOf(HasSubstr("Run or resume an experiment"), HasSubstr("Examples:")));
@@ -56,13 +56,13 @@ TEST_F(Typing, CommandsOfOtherToolsNameOurs) {
   EXPECT_THAT(Run("repot outputs/tiny").err, HasSubstr("did you mean 'report'?"));
 }
 
-TEST_F(Typing, AnOptionOfAnotherToolNamesThePath) {
+TEST_F(Typing, AnOptionOfADifferentToolNamesThePath) {
   const Finished answer = Run("run ars.yml --step-size 1e-3");
   EXPECT_EQ(answer.exit, 2);
   EXPECT_THAT(answer.err, HasSubstr("unknown option '--step-size'; did you mean --set learner.options.step_size=1e-3?"));
   EXPECT_THAT(Run("run ars.yml --total-timesteps=5000").err, HasSubstr("--set budget.env_steps=5000"));
   EXPECT_THAT(Run("run --step-size ars.yml").err, HasSubstr("--set learner.options.step_size=VALUE?"))
-      << "the file is no value";
+      << "a file name is no value";
   for (const char* dashes : {"---", "--=5"}) EXPECT_EQ(Run(std::string("run ars.yml ") + dashes).exit, 2);
   EXPECT_THAT(Run("run ars.yml --drry-run").err, HasSubstr("did you mean '--dry-run'?"));
 }
@@ -70,7 +70,7 @@ TEST_F(Typing, AnOptionOfAnotherToolNamesThePath) {
 TEST_F(Typing, ShortFormsAreTheSameTrial) {
   Write("long.yaml",
         "experiment: tiny\nenv: {plugin: cartpole}\nlearner: {plugin: random}\nbudget: {iterations: 2}\nmonitors: []\n");
-  EXPECT_EQ(Shown("tiny.yaml"), Shown("long.yaml")) << "called like the file, too";
+  EXPECT_EQ(Shown("tiny.yaml"), Shown("long.yaml")) << "named after the file, too";
   EXPECT_EQ(Shown("tiny.yaml --set learner=ars"), Shown("long.yaml --set learner.plugin=ars"));
   EXPECT_EQ(Shown("tiny.yaml budget.iterations=1e5 seed=18446744073709551615"),
             Shown("long.yaml --set budget.iterations=100000 --set seed=18446744073709551615"));
@@ -78,7 +78,7 @@ TEST_F(Typing, ShortFormsAreTheSameTrial) {
   EXPECT_EQ(Shown("ars.yaml"), Shown("ars.yml"));
 }
 
-// Gymnasium's and RLlib's names are the same trial; the host's are said once, wherever they stand.
+// Gymnasium's and RLlib's names give the same trial. Each gets one note with the host's name, wherever it appears.
 TEST_F(Typing, NamesOfOtherToolsAreTheSameTrial) {
   Write("ours.yaml",
         "env: cartpole\nlearner: {plugin: ppo, options: {train_batch_size: 64}}\nseed: 3\n"
@@ -112,14 +112,14 @@ TEST_F(Typing, AListOfGymnasiumIsSeveralOptionsAndMayBeOpen) {
         "experiment: open\nenv: {plugin: ant, options: {healthy_z_range: [-.inf, .inf], max_episode_steps: 5}}\n"
         "learner: random\nbudget: {iterations: 1}\n");
   EXPECT_EQ(Run("run open.yaml").exit, 0);
-  EXPECT_EQ(Run("run open.yaml").exit, 0) << "what it saved is read again";
+  EXPECT_EQ(Run("run open.yaml").exit, 0) << "the saved file is read again";
   EXPECT_THAT(Run("config check ant.yaml env.options.healthy_z_range=[1]").err,
               HasSubstr("expected a list of 2 values, got 1"));
   EXPECT_THAT(Run("config check ant.yaml env.options.ctrl_cost_weight=.inf").err,
               HasSubstr("expected a finite number, got '.inf'"));
 }
 
-// With nothing said of them: those of the env's description, on any machine.
+// Without a value, rows come from the env's description on any machine.
 TEST_F(Typing, RowsLeftOutAreTheEnvs) {
   EXPECT_THAT(Shown("tiny.yaml"), AllOf(HasSubstr("num_env_runners: 2"), HasSubstr("num_envs_per_env_runner: 8")));
   EXPECT_EQ(Shown("tiny.yaml rollout=auto"), Shown("tiny.yaml"));
@@ -129,13 +129,13 @@ TEST_F(Typing, RowsLeftOutAreTheEnvs) {
               AllOf(HasSubstr("num_env_runners: 3"), HasSubstr("num_envs_per_env_runner: 1")));
 }
 
-TEST_F(Typing, NumbersThatDoNotFitAreRefusedWithTheirRange) {
+TEST_F(Typing, NumbersOutOfRangeAreRejectedWithTheirRange) {
   EXPECT_THAT(Run("config check tiny.yaml budget.iterations=1.5").err, HasSubstr("expected an integer, got 1.5"));
   EXPECT_THAT(Run("config check tiny.yaml seed=-1").err, HasSubstr("seed: -1 is out of range [0,)"));
   EXPECT_THAT(Run("config check tiny.yaml seed=18446744073709551616").err, HasSubstr("does not fit into 64 bits"));
 }
 
-TEST_F(Typing, AFolderIsResultsToGoOnWithOrListsItsFiles) {
+TEST_F(Typing, AFolderIsResumedOrItsFilesAreListed) {
   const Finished folder = Run("run " + dir_.string());
   EXPECT_EQ(folder.exit, 2);
   EXPECT_THAT(folder.err, AllOf(HasSubstr("name one of its files"), HasSubstr("tiny.yaml"), HasSubstr("ars.yml")));
@@ -146,7 +146,7 @@ TEST_F(Typing, AFolderIsResultsToGoOnWithOrListsItsFiles) {
   EXPECT_EQ(again.exit, 0) << again.err;
   EXPECT_THAT(again.err, AllOf(HasSubstr("run tiny.yaml --set budget.iterations=3"), HasSubstr("--jobs 2")));
   EXPECT_THAT(Run("config show outputs/tiny").err, HasSubstr("is a results folder"));
-  EXPECT_EQ(ReadFile(dir_ / "outputs/tiny/plan.jsonl"), before) << "the trials that it has, and no others";
+  EXPECT_EQ(ReadFile(dir_ / "outputs/tiny/plan.jsonl"), before) << "only the existing trials";
 }
 
 }  // namespace

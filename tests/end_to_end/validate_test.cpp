@@ -21,7 +21,7 @@ class ValidateCommand : public ProgramTest {
   }
 };
 
-TEST_F(ValidateCommand, PrintsRulePlaceExpectedGotFixAndTheCommandThatRepeatsAFailure) {
+TEST_F(ValidateCommand, PrintsAFailureWithItsFixAndTheCommandThatRepeatsIt) {
   const Finished run = Validate("--case finite-numbers --case flags-are-bits --set flaw=nan --seed 4");
   EXPECT_EQ(run.exit, 1) << run.err;
   for (const char* words :
@@ -36,7 +36,7 @@ TEST_F(ValidateCommand, TheCommandThatRepeatsAFailureFindsTheSamePlugins) {
   EXPECT_THAT(run.out, HasSubstr("--set flaw=nan --limit 40 --plugin-path 'it'\\''s here'"));
 }
 
-TEST_F(ValidateCommand, ShowsWhatFailedAloneWhereThatIsAsked) {
+TEST_F(ValidateCommand, ShowsOnlyFailuresOnRequest) {
   const Finished run = Validate("--case finite-numbers --case flags-are-bits --set flaw=nan --only-failed");
   EXPECT_THAT(run.out, Not(HasSubstr("flags-are-bits")));
   EXPECT_THAT(run.out, HasSubstr("FAILED   finite-numbers"));
@@ -55,7 +55,7 @@ TEST_F(ValidateCommand, PrintsJsonOfAllThreePluginsOfAFile) {
   EXPECT_THAT(answers[2]["cases"][1]["found"].get<std::string>(), HasSubstr("from on_events"));
 }
 
-TEST_F(ValidateCommand, SpeedStandsBesideTheInstallationsOwnEnvs) {
+TEST_F(ValidateCommand, SpeedIsComparedWithTheInstalledEnvs) {
   const Finished run = Run("plugin validate cartpole --case steps-per-second");
   EXPECT_EQ(run.exit, 0) << run.err;
   EXPECT_THAT(run.out, testing::ContainsRegex("\n  > +[0-9,]+ env\\.cartpole\n"));
@@ -71,7 +71,7 @@ TEST_F(ValidateCommand, RunsInItsOwnProcessForADebugger) {
   EXPECT_NE(Validate("--case same-seed-same-bytes --set flaw=crashes --in-process").exit, 1);
 }
 
-TEST_F(ValidateCommand, AHangFailsAfterTheTimeThatItHas) {
+TEST_F(ValidateCommand, AHangFailsAfterItsTimeLimit) {
   const Finished run = Validate("--case finite-numbers --set flaw=hangs --limit 5");
   EXPECT_EQ(run.exit, 1);
   EXPECT_THAT(run.out, HasSubstr("place    step of rows [0, 4) in slot 0"));
@@ -80,8 +80,8 @@ TEST_F(ValidateCommand, AHangFailsAfterTheTimeThatItHas) {
   EXPECT_THAT(run.err, HasSubstr("RUNNING  finite-numbers ... (at most 5 s)"));
 }
 
-// One of some twenty cases that step the env waits for the hang.
-TEST_F(ValidateCommand, CasesThatCallAFunctionThatHungAreNotTried) {
+// About twenty cases step the env; only one of them waits for the hang.
+TEST_F(ValidateCommand, SkipsCasesOfAFunctionThatHung) {
   const Finished run = Run("plugin validate env.flawed --plugin-path " BACKPLANE_BINARY_DIR
                            "/tests/fixtures/plugins --set flaw=spins_in_step --limit 2");
   EXPECT_EQ(run.exit, 1);
@@ -103,8 +103,8 @@ TEST_F(ValidateCommand, JsonStaysJsonWhileACaseRuns) {
   EXPECT_THAT(run.err, HasSubstr("RUNNING  finite-numbers"));
 }
 
-// Three plugins are in the file, and it is loaded for each.
-TEST_F(ValidateCommand, AFileThatHangsWhileItLoadsIsTriedOnce) {
+// The file has three plugins and is loaded for each.
+TEST_F(ValidateCommand, LoadsAHangingFileOnce) {
   setenv("FLAWED_FILE", "waits_in_loading", 1);
   const Finished run = Validate("--limit 1 --json");
   unsetenv("FLAWED_FILE");
@@ -133,7 +133,7 @@ TEST_F(ValidateCommand, EndsAtASignalWithTheCaseThatHangs) {
   unsetenv("TMPDIR");
 }
 
-TEST_F(ValidateCommand, IsExitTwoWhereNothingCouldBeTried) {
+TEST_F(ValidateCommand, FailsWithExitTwoIfNoCaseCouldRun) {
   const auto refused = [&](const Finished& run, const char* words) {
     EXPECT_EQ(run.exit, 2);
     EXPECT_THAT(run.err, HasSubstr(words));

@@ -1,4 +1,4 @@
-// Trials whose candidates are played by worker processes, under the real program.
+// Trials whose rollout workers play candidates, under the real program.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -63,7 +63,7 @@ TEST_F(Workers, TheirTimeIsInThePhases) {
   EXPECT_NEAR(sum, 1, 0.02);
 }
 
-TEST_F(Workers, ATrialStoppedWithFourGoesOnWithOne) {
+TEST_F(Workers, ATrialStoppedWithFourResumesWithOne) {
   const std::string more =
       "budget: {iterations: " + std::to_string(kSanitized ? 25 : 200) + "}\ncheckpoint: {every_iterations: 7}\n";
   Write("whole.yaml", Text("whole", kArs, more));
@@ -74,7 +74,7 @@ TEST_F(Workers, ATrialStoppedWithFourGoesOnWithOne) {
   kill(pid, SIGINT);
   const Finished first = Wait(pid);
   ASSERT_EQ(first.exit, 130) << first.err << "the trial should be long enough to be stopped";
-  EXPECT_TRUE(WorkerProcesses().empty()) << "they end with their trial";
+  EXPECT_TRUE(WorkerProcesses().empty()) << "workers end with their trial";
   const Finished second = Run("run parts.yaml --set rollout.workers=1");
   ASSERT_EQ(second.exit, 0) << second.err;
   EXPECT_EQ(Metrics("parts", 2).back(), Metrics("whole").back());
@@ -141,7 +141,7 @@ TEST_F(Workers, ThatHangWhileTheyStartAreEndedAndCostNoResult) {
   EXPECT_TRUE(WorkerProcesses().empty());
 }
 
-TEST_F(Workers, APlanThatDoesNotFollowFromTheStateEndsTheTrial) {
+TEST_F(Workers, APlanThatIsNoFunctionOfTheStateEndsTheTrial) {
   Write("forgets.yaml", Text("forgets", "{plugin: climbs, options: {forgets: true}}", "budget: {iterations: 2}\n"));
   EXPECT_EQ(Run("run forgets.yaml --out alone").exit, 0);
   const Finished run = Run("run forgets.yaml --set rollout.workers=2");
@@ -151,7 +151,7 @@ TEST_F(Workers, APlanThatDoesNotFollowFromTheStateEndsTheTrial) {
               HasSubstr("learner.climbs: plan: with the same saved state and limits, it asks for"));
 }
 
-TEST_F(Workers, OfALearnerThatCannotHaveThemAreRefusedAtTheirPlace) {
+TEST_F(Workers, AreRejectedForLearnersThatCannotUseThem) {
   const std::pair<const char*, const char*> learners[] = {
       {"{plugin: random, options: {horizon: 8}}",
        "learner.random: rollout workers play episodes of candidates, but it has none"},

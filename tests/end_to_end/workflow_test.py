@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The workflow of docs/continuous-integration is one that GitHub reads, and its steps do what they say. Skipped (77) without PyYAML.
+"""GitHub can read the workflow of docs/continuous-integration, and its steps work as described. Skipped (77) without PyYAML.
 
   workflow_test.py BACKPLANE
 
-Its steps "Baseline" and "Gate" are run as they stand there, with an experiment of a second: once on what did not change, once on what got worse.
+Runs its steps "Baseline" and "Gate" unchanged with an experiment of one second: once without a change, once with a worse result.
 """
 import json
 import os
@@ -33,7 +33,7 @@ def check_form(workflow):
 
 def run_step(workflow, name, folder, **env):
     step = next(step for step in workflow["jobs"]["gate"]["steps"] if step.get("name") == name)
-    # Other tests run beside this one: a speed that says nothing of the code must not decide.
+    # Other tests run at the same time, so the speed is noisy and must not decide.
     script = step["run"].replace("SPS < -10%", "SPS < -90%")
     done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", script], cwd=folder, capture_output=True, text=True, timeout=300,
                           env={**os.environ, **{key: str(value) for key, value in workflow["env"].items()}, **env})

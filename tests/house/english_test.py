@@ -83,7 +83,7 @@ SENTENCES = {  # a finding, and the same without
 
 
 class Rules(unittest.TestCase):
-    def test_find_their_sentence_and_spare_the_better_one(self):
+    def test_find_the_bad_sentence_and_accept_the_good_one(self):
         self.assertEqual(list(RULES), list(SENTENCES))
         for rule, (bad, good) in SENTENCES.items():
             self.assertEqual([("docs", 1, rule)], rules_in("a.md", bad), bad)
@@ -91,25 +91,25 @@ class Rules(unittest.TestCase):
 
 
 class Pieces(unittest.TestCase):
-    def test_of_pages_leave_out_code_and_generated_tables(self):
+    def test_pages_omit_code_and_generated_tables(self):
         text = "a\n\n```sh\nit says\n```\nthe `says\nso` key\n<!-- options: by x -->\n| it says |\n<!-- /options -->\n\n- two\n  lines say, or it\n  says\n\n| a | it says |\n"
         self.assertEqual([("docs", 12, "tell"), ("docs", 16, "tell")], rules_in("docs/a.md", text))
 
-    def test_of_cpp_are_comments_and_sentences(self):
+    def test_cpp_has_comments_and_sentences(self):
         text = 'int a;  // it says\n\n// a file that\n// says so\n/* it\n   says */\nF("says", "the file of a trial "\n  "says so");\nG(R"(a long raw text that says so)");\nH(\'"\', 1);\n'
         self.assertEqual([("comments", line, "tell") for line in (1, 3, 5)] + [("program", line, "tell") for line in (7, 9)],
                          rules_in("host/a.cpp", text))
 
-    def test_of_python_are_docstrings_comments_and_sentences(self):
+    def test_python_has_docstrings_comments_and_sentences(self):
         text = '#!/usr/bin/says\n"""It says."""\nA = """a long text which says so"""\nB = \'a long text which says so\'  #it says\n'
         self.assertEqual([("comments", 2, "tell"), ("comments", 4, "tell"), ("program", 3, "tell"), ("program", 4, "tell")],
                          sorted(rules_in("tools/a.py", text)))
 
-    def test_of_tests_are_comments_and_names(self):
+    def test_tests_have_comments_and_names(self):
         text = 'TEST(Sweep, SaysNothingOfSeeds) { F("a long text which says so"); }  // it says\n'
         self.assertEqual([("tests", 1, "nobody"), ("tests", 1, "tell"), ("tests", 1, "tell")], sorted(rules_in("tests/a_test.cpp", text)))
 
-    def test_of_other_files(self):
+    def test_other_files_have_comments_or_sentences(self):
         self.assertEqual([("comments", 1, "tell")], rules_in("a/CMakeLists.txt", 'set(A "a long text which says so")\n'.replace("set", "# it says\nset")))
         self.assertEqual([("program", 1, "tell")], rules_in("a.json", '{"a": "a long text which says so"}'))
         self.assertEqual([], rules_in("docs/a.json", '{"a": "a long text which says so"}'))

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The order of the host's modules, and the limits on what libraries, plugins, reports and tools include of the host.
+"""The order of the host's modules, and the headers of the host that libraries, plugins, reports and tools may include.
 
 usage: includes_test.py [-v]
 
-The order is read from host/CMakeLists.txt and tools/report/CMakeLists.txt, whose lists say in which order data travels: a module
-includes host/libs, the plugin interface and the modules before it. A batch and a trial share only files: the modules of host/trial include
-no other module but the shim, and no other module includes them. Tools include host/libs and the modules of host/plan; the tools of
-CALLS_PLUGINS include modules of a trial as well. A module of tools/report includes host/libs.
+The lists in host/CMakeLists.txt and tools/report/CMakeLists.txt define the order, which is the flow of data. A module may include
+host/libs, the plugin interface and earlier modules. A batch and a trial share only files: modules of host/trial include no other module
+except the shim, and no other module includes them. Tools may include host/libs and the modules of host/plan. Tools of CALLS_PLUGINS may
+also include modules of a trial. Modules of tools/report may include host/libs.
 """
 import pathlib
 import re
@@ -45,7 +45,7 @@ def names(modules):
 
 
 def may_include(module, before):
-    """Of the modules before it."""
+    """The modules before it."""
     if is_of_trial(module):
         return names(other for other in before if is_of_trial(other) or other == "shim")
     return names(other for other in before if not is_of_trial(other))
@@ -77,7 +77,7 @@ def wrong_includes(root):
 
 
 class Includes(unittest.TestCase):
-    def test_every_module_knows_only_what_stands_before_it(self):
+    def test_every_module_includes_only_earlier_modules(self):
         self.assertEqual([], wrong_includes(ROOT))
 
     def test_every_module_is_listed(self):
@@ -89,7 +89,7 @@ class Includes(unittest.TestCase):
                 there = {name for name in there if not name.startswith("libs/")} - {"embed"}
             self.assertEqual(there - {"."}, set(listed(ROOT, variable, file)))
 
-    def test_an_include_that_is_not_allowed_is_found(self):
+    def test_finds_a_forbidden_include(self):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             for name, text in {

@@ -1,4 +1,4 @@
-"""run_targets_test.py: `scripts/run` builds every plugin that a shipped experiment names, and not all plugins for one that names few."""
+"""run_targets_test.py: `scripts/run` builds every plugin of an experiment, and not all plugins for an experiment with few."""
 import pathlib
 import re
 import subprocess
@@ -14,7 +14,7 @@ def targets_of(*words):
 
 
 class RunTargets(unittest.TestCase):
-    def test_hold_every_plugin_that_a_shipped_file_names(self):
+    def test_contain_every_plugin_of_shipped_files(self):
         files = [file for file in ROOT.glob("configs/**/*.yaml") if file.parent.name != "presets"]
         self.assertGreater(len(files), 30)
         for file in files:
@@ -22,10 +22,10 @@ class RunTargets(unittest.TestCase):
             wanted = {TARGETS[name] for name in named if name in TARGETS}
             self.assertLessEqual(wanted | {"backplane"}, targets_of(file), file)
 
-    def test_follow_the_file_that_a_file_builds_on(self):
+    def test_follow_the_base_of_a_file(self):
         self.assertIn("learner_seq2seq", targets_of("configs/batch_optimization/05a_small_batch_high_accum.yaml"))
 
-    def test_leave_out_what_nobody_names(self):
+    def test_omit_unused_plugins(self):
         self.assertEqual({"backplane", "env_ant", "learner_ppo", "monitor_resources"}, targets_of("configs/quickstart.yaml"))
 
     def test_read_arguments_and_the_names_of_gymnasium(self):
@@ -34,13 +34,13 @@ class RunTargets(unittest.TestCase):
     def test_find_the_file_behind_options(self):
         self.assertIn("learner_ppo", targets_of("--set", "env.plugin=cartpole", "configs/quickstart.yaml"))
 
-    def test_end_where_a_file_builds_on_itself(self):
+    def test_end_at_a_file_that_is_its_own_base(self):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder, "x.yaml")
             file.write_text("base: 'x.yaml'\nenv: cartpole\n")
             self.assertIn("plugins/all", targets_of(file))
 
-    def test_are_all_plugins_where_no_known_one_is_named(self):
+    def test_are_all_plugins_if_no_known_one_is_named(self):
         self.assertIn("plugins/all", targets_of("absent.yaml"))
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Budgets of the host's code: lines of each module, and places that read JSON by a key instead of through a record.
+"""Budgets of the host's code: lines per module, and places that read JSON by a key instead of through a record.
 
 usage: size_test.py [-v] | --print [ROOT]
 
-A module that has outgrown its budget needs code that is deleted or merged, or a larger budget in a commit of its own that gives the
-reason. --print prints what the tree at ROOT (default: this one) has now.
+If a module exceeds its budget, delete or merge code, or raise the budget in a separate commit that gives the reason. --print prints the
+present counts of the tree at ROOT (default: this one).
 """
 import collections
 import pathlib

@@ -39,7 +39,7 @@ class Patterns(unittest.TestCase):
         for file in files:
             self.assertEqual([], list(patterns_without_a_test(file.parent, file.read_text())), file)
 
-    def test_without_a_test_are_found(self):
+    def test_finds_patterns_without_a_test(self):
         folder = ROOT / "tests/host/trial/workers"
         call = "backplane_add_test(workers_test SOURCES group_test.cpp WITH_THREADS Group.* NIGHTLY Group.NoSuch* NoSuite.*)"
         self.assertEqual(["Group.NoSuch*", "NoSuite.*"], list(patterns_without_a_test(folder, call)))

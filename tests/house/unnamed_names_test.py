@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""No name stands in the unnamed namespaces of two files of one module, nor in one and in a header of the module or of host/libs: the
-presets asan and tsan compile several files as one, where the two would be one name. Overloads may be.
+"""Names in unnamed namespaces are unique in their module, and differ from those in headers of the module and of host/libs. The presets
+asan and tsan compile several files as one, where equal names would clash. Overloads are allowed.
 
 usage: unnamed_names_test.py [-v]
 """
@@ -19,7 +19,7 @@ TYPE = re.compile(r"(?:struct|class|enum class|enum|union)\s+(\w+)")
 
 
 def without_blocks(text, opening, closing):
-    """The text without what stands between such brackets, which stay."""
+    """The text without the contents of these brackets; the brackets stay."""
     kept, depth = [], 0
     for character in text:
         depth -= character == closing
@@ -77,7 +77,7 @@ class UnnamedNames(unittest.TestCase):
     def test_no_name_is_used_twice_in_a_module(self):
         self.assertEqual([], sorted(set(clashes(ROOT))))
 
-    def test_a_name_that_is_used_twice_is_found(self):
+    def test_finds_a_name_that_is_used_twice(self):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             for name, inside in {

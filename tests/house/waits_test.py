@@ -3,10 +3,10 @@
 
 usage: waits_test.py [-v | --list]
 
-A wait is a call that CALLS names, in a source of host/, plugins/ or tools/. Its file and its name are in the second column of the table:
-`batch/local_engine.cpp` Wait, poll. A path is relative to a folder of PREFIXES; a folder, a pattern,
-or a name with / at its end stands for all files in it. The last column names tests of tests/, or kinds of scripts/check_hangs.
-A mutex that is held for a few instructions is no wait by this rule. --list prints the places that have no row.
+A wait is a call of a function in CALLS, in a source of host/, plugins/ or tools/. The table's second column has its file and name:
+`batch/local_engine.cpp` Wait, poll. A path is relative to a folder of PREFIXES. A folder, a pattern, or a name that ends with / means all
+its files. The last column names tests of tests/, or kinds of scripts/check_hangs. A mutex that is held for a few instructions does not
+count. --list prints the places without a row.
 """
 import pathlib
 import re
@@ -168,7 +168,7 @@ class Waits(unittest.TestCase):
             (root / name).write_text(text)
         return root
 
-    def test_a_wait_without_a_row_is_found(self):
+    def test_finds_a_wait_without_a_row(self):
         root = self.tree({
             "host/shim/shim.cpp": "// waitpid(pid)\nvoid poll(int x) {\n  poll(&fds, 1, -1);\n  read(fd, text, 1);\n  in.read(text);\n}\n",
             "host/shim/other.cpp": "thread_.join();\nchanged_.wait(lock);\nstd::this_thread::sleep_for(kTick);\n::flock(fd, LOCK_EX);\n",
@@ -183,7 +183,7 @@ class Waits(unittest.TestCase):
                          [line for line in without_row(root) if "shim" not in line])
         self.assertEqual([], wrong_rows(root))
 
-    def test_a_row_of_a_wait_or_a_test_that_is_gone_is_found(self):
+    def test_finds_a_row_of_a_removed_wait_or_test(self):
         root = self.tree({"host/shim/shim.cpp": "poll(&fds, 1, -1);\n", "tests/shim_test.cpp": "TEST(Shim, Waits) {}\n"})
         self.assertEqual(["a, b: shim/shim.cpp does not call read", "a, b: there is no test Shim.Ends"], wrong_rows(root))
         (root / "host/shim/shim.cpp").unlink()

@@ -8,11 +8,11 @@ namespace {
 using Json = nlohmann::json;
 constexpr size_t kAfterTime = 1;
 
-// A case whose option has the same name and value on both sides.
+// A case whose option has the same name and value in both implementations.
 Case Same(const char* plugin, const char* option, const Json& value) {
   return {plugin, option, {{option, value}}, {{option, value}}};
 }
-// The plain task, the one that is looked at longest.
+// The plain task, which gets the longest comparison.
 Case Default(const char* plugin) { return {.plugin = plugin, .name = "default", .seeds = 3}; }
 
 std::vector<Case> ClassicControl() {
@@ -51,7 +51,7 @@ std::vector<Case> Ant() {
       Same("ant", "include_cfrc_ext_in_observation", false),
       Same("ant", "frame_skip", 3),
       Same("ant", "max_episode_steps", 20),
-      // Another body altogether, so that a file that is not read cannot pass.
+      // A different body, so that an unread file fails the test.
       {"ant",
        "xml_file",
        {{"xml_path", "assets/humanoid.xml"}, {"terminate_when_unhealthy", false}, {"main_body", "pelvis"}},

@@ -1,4 +1,4 @@
-// What is compared: every option of every env at a value of its own, ours beside Gymnasium's.
+// Compared settings: every option of every env at a value of its own, ours and Gymnasium's.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@ namespace backplane::parity {
 struct Task {
   const char* plugin;    // "ant": env_ant.so, env.ant
   const char* official;  // "Ant-v5"
-  size_t state_skip;     // numbers of the author's struct before the state: MuJoCo's begin with the time
+  size_t state_skip;     // numbers of the author's struct before the state; MuJoCo's begin with the time
 };
 
 enum class Drive {
@@ -21,14 +21,14 @@ enum class Drive {
 struct Case {
   const char* plugin;
   const char* name;  // unique within the task, snake_case
-  // Ours and Gymnasium's arguments where they differ from the defaults. "assets/x.xml" of ours is Gymnasium's model x.xml.
+  // Arguments of our env and Gymnasium's that differ from the defaults. Our "assets/x.xml" is Gymnasium's model x.xml.
   nlohmann::json ours = nlohmann::json::object(), official = nlohmann::json::object();
   Drive drive = Drive::kUniform;
   int seeds = 1;
-  size_t steps = 1000;  // of each seed, resets included
+  size_t steps = 1000;  // per seed, including resets
 };
 
-// All tasks, and all cases in their order.
+// All tasks, and all cases in order.
 const std::vector<Task>& Tasks();
 const std::vector<Case>& Cases();
 const Task& FindTask(const std::string& plugin);

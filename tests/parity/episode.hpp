@@ -1,4 +1,4 @@
-// One episode as both sides tell it, and where the two differ first.
+// One episode as either implementation recorded it, and the first difference between the two.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace backplane::parity {
 
 struct Episode {
-  std::vector<double> state;                   // it starts here: what the oracle's state_size counts
+  std::vector<double> state;                   // the initial state: the oracle's state_size numbers
   std::vector<std::vector<float>> obs;         // [steps + 1][n_obs]
   std::vector<std::vector<float>> actions;     // [steps][n_action]
   std::vector<float> reward;                   // [steps]
@@ -19,10 +19,10 @@ struct Episode {
   size_t steps() const { return actions.size(); }
 };
 
-// The oracle's answer to "play", which has the shape of `like`. Throws std::runtime_error if it has another.
+// The oracle's answer to "play", in the shape of `like`. Throws std::runtime_error for a different shape.
 Episode FromBytes(const std::vector<char>& bytes, const Episode& like);
 
-// The first step and value whose bits differ, as a sentence; `info_names` [n_info]. Nothing: all are equal.
+// A sentence with the first step and value whose bits differ; empty if all are equal. `info_names` is [n_info].
 std::optional<std::string> FirstDifference(const Episode& ours, const Episode& theirs,
                                            const std::vector<std::string>& info_names);
 

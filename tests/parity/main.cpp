@@ -17,7 +17,7 @@ backplane::parity::Oracle& backplane::parity::TheOracle() {
   return *g_oracle;
 }
 
-// 0: all passed. 1: one failed. 77: nothing could be compared, which CTest shows as skipped.
+// 0: all passed. 1: one failed. 77: there was nothing to compare, which CTest shows as skipped.
 int main(int argc, char** argv) {
   using backplane::parity::Oracle;
   constexpr int kSkipped = 77;

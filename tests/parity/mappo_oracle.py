@@ -1,6 +1,6 @@
-"""Computes MAPPO's iterations from the rollouts that learner.mappo played, for a test that compares the weights after them.
+"""Computes MAPPO's iterations from learner.mappo's rollouts; a test compares the resulting weights.
 
-The request and its answer are those of ppo_oracle.py; "agents" is how many a row has, and rollouts have their names of AgentRollout.
+Request and answer are as in ppo_oracle.py. "agents" is the number per row, and rollouts have AgentRollout's names.
 """
 
 import torch_oracle as oracle
@@ -74,7 +74,7 @@ def iterate(state, rollout, options, seed, progress, agents):
     rows = everyone // agents
     obs = rollout.obs.double()
 
-    def per_agent(x):  # what a row has, for each of its agents
+    def per_agent(x):  # repeats a row's values for each of its agents
         return x.repeat_interleave(agents, 1)
 
     world = per_agent(rollout.state.double()) if rollout.has("state") else None
@@ -150,7 +150,7 @@ def iterate(state, rollout, options, seed, progress, agents):
 def answer(request):
     distance, without = {}, 0.0
     states = [request["before"]] + request["after"]
-    # Each iteration begins with the learner's own state, so that rounding does not add up.
+    # Each iteration begins with the learner's own state, so that rounding does not accumulate.
     for tensors, before, after, progress in zip(request["rollouts"], states, states[1:], request["progress"]):
         rollout, agents = oracle.Rollout(tensors), request["agents"]
         ours, theirs, plain = State(before), State(after), State(before)

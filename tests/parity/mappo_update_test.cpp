@@ -1,4 +1,4 @@
-// Whole iterations of learner.mappo, from the rollout to the weights, beside mappo_oracle.py.
+// Whole iterations of learner.mappo, from the rollout to the weights, compared with mappo_oracle.py.
 #include "agents.hpp"
 #include "driven_learner.hpp"
 #include "update_case.hpp"
@@ -19,7 +19,7 @@ class Trial : public DrivenLearner {
     Create(env_.spec, shape.rows, kSeed);
   }
 
-  // One rollout and its update; returns what was delivered.
+  // One rollout and its update; returns the delivered rollout.
   nlohmann::json Iterate(uint64_t number, double progress) {
     Plan(progress);
     rollout_.Fill(number);
@@ -48,7 +48,7 @@ class Trial : public DrivenLearner {
 struct Case {
   const char* name;
   Settings change;
-  Settings beside = {};   // what the option needs to be seen, on both sides of the comparison with its default
+  Settings beside = {};   // needed for an effect of the option; set in both runs
   bool different = true;  // from the same without `change`
   AgentShape shape = {};
 };
@@ -59,7 +59,7 @@ const Settings kBase = {
 
 class MappoUpdate : public ::testing::TestWithParam<Case> {};
 
-TEST_P(MappoUpdate, IsTheOracles) {
+TEST_P(MappoUpdate, EqualsTheOracle) {
   const Case& c = GetParam();
   const Settings base = With(kBase, c.beside), options = With(base, c.change);
   Trial trial(options, c.shape);

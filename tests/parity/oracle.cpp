@@ -20,7 +20,7 @@ const char* Oracle::HowToInstall() {
 }
 
 Oracle::Oracle() {
-  std::signal(SIGPIPE, SIG_IGN);  // an oracle that has died is an error and not the end of the tests
+  std::signal(SIGPIPE, SIG_IGN);  // a dead oracle is an error and does not end the tests
   int in[2], out[2];
   if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) throw std::runtime_error("no pipes for the oracle");
   pid_ = fork();

@@ -1,4 +1,4 @@
-// What we are compared with, in a Python process of its own: the script of this folder that the test program names
+// The reference implementation in a Python process: the script of this folder that the test program names
 // (BACKPLANE_ORACLE_SCRIPT). It ends when its stdin does.
 #pragma once
 
@@ -20,12 +20,12 @@ class Oracle {
   Oracle(const Oracle&) = delete;
 
   static bool Installed();
-  // What to type to get it, as a sentence.
+  // The command that installs it, as a sentence.
   static const char* HowToInstall();
 
-  // Sends a request and returns the answer (see the head of the script). Throws std::runtime_error with the oracle's sentence.
+  // Sends a request and returns the answer (see the head of the script). Throws std::runtime_error with the oracle's error.
   nlohmann::json Ask(const nlohmann::json& request);
-  // The same for a request that is answered with bytes.
+  // The same for a request with a binary answer.
   std::vector<char> AskBytes(const nlohmann::json& request);
 
  private:

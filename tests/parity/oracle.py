@@ -1,7 +1,7 @@
-"""Plays episodes in the official Gymnasium, for a test that plays the same ones in a plugin.
+"""Plays episodes in the official Gymnasium, as references for the same episodes in a plugin.
 
-Reads one JSON object a line from stdin and answers each with one JSON line on stdout. Where the answer holds "bytes", so many
-bytes follow it. An answer with "error" holds a sentence. Ends when stdin ends.
+Reads one JSON object per line from stdin and answers each with one JSON line on stdout. If the answer has "bytes", that many bytes
+follow it. "error" holds a message. Ends when stdin ends.
 
   {"do": "open", "env": "Ant-v5", "kwargs": {...}, "info": [names]}   makes the env; the later requests are about it
       -> {"state_size", "max_episode_steps"}
@@ -9,9 +9,9 @@ bytes follow it. An answer with "error" holds a sentence. Ends when stdin ends.
       -> bytes: obs float32 [n + 1][n_obs], the first one after the reset; reward float32 [n]; info float32 [n][all values of
          the names, one after the other]; terminated uint8 [n]; truncated uint8 [n]
   {"do": "arguments", "env": "Ant-v5"}  -> {"arguments": names of the constructor's own arguments}
-  {"do": "assets"}                      -> {"folder": where Gymnasium keeps its MuJoCo models}
+  {"do": "assets"}                      -> {"folder": folder of Gymnasium's MuJoCo models}
   {"do": "sha256", "library": "libmujoco", "file": path}
-      -> {"theirs": of the loaded library whose name begins so, "ours": of the file}
+      -> {"theirs": hash of the loaded library with this prefix, "ours": hash of the file}
 """
 
 import hashlib
@@ -34,7 +34,7 @@ class Mujoco:
     def begin(self, state):
         import mujoco
 
-        # What MujocoEnv.reset and reset_model do, with this state in place of a random one.
+        # As MujocoEnv.reset and reset_model do, but with this state instead of a random one.
         mujoco.mj_resetData(self.env.model, self.env.data)
         self.env.set_state(state[: self.env.model.nq], state[self.env.model.nq :])
         return self.env._get_obs()
@@ -54,7 +54,7 @@ class ClassicControl:
 
 
 def element(info, name):
-    """A number of the info; element i of the array "name" is called "name_i" on our side."""
+    """An info value; element i of the array "name" is our "name_i"."""
     if name in info:
         return info[name]
     array, _, i = name.rpartition("_")
@@ -63,7 +63,7 @@ def element(info, name):
 
 class Oracle:
     def open(self, env, kwargs, info):
-        # make() adds TimeLimit; the checker is left out because it warns of the actions beyond the bounds that are tested too.
+        # make() adds TimeLimit. The checker is off because it warns about the tested actions beyond the bounds.
         self.env = gymnasium.make(env, disable_env_checker=True, **kwargs)
         inner = self.env.unwrapped
         self.start = Mujoco(inner) if hasattr(inner, "model") else ClassicControl(inner)
@@ -117,7 +117,7 @@ class Oracle:
 
 def main():
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # MuJoCo and Gymnasium print warnings to stdout, which would stand between the answers
+    os.dup2(2, 1)  # MuJoCo and Gymnasium print warnings to stdout, which would mix with the answers
     oracle = Oracle()
     for line in sys.stdin:
         request = json.loads(line)

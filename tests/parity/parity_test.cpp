@@ -1,4 +1,4 @@
-// Every env beside the official one: the same states, the same actions, the same bits.
+// Compares every env with the official one: the same states and actions give the same bits.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 
 namespace backplane::parity {
 
-void PrintTo(const Case& c, std::ostream* out) { *out << c.ours << " beside " << c.official; }
+void PrintTo(const Case& c, std::ostream* out) { *out << c.ours << " compared with " << c.official; }
 void PrintTo(const Task& task, std::ostream* out) { *out << task.official; }
 
 namespace {
@@ -89,7 +89,7 @@ TEST_P(Options, AreAllComparedAwayFromTheirDefaults) {
     EXPECT_TRUE(official.contains(name)) << "Gymnasium's " << name << " is in no case of cases.cpp";
 }
 
-TEST_P(Options, LeaveTheOfficialTimeLimitAlone) {
+TEST_P(Options, KeepTheOfficialTimeLimit) {
   const LoadedModule* module = FindModule(GetParam().plugin);
   if (!module) GTEST_SKIP() << "plugin not built: env_" << GetParam().plugin << ".so";
   const Json open = {{"do", "open"}, {"env", GetParam().official}, {"kwargs", Json::object()}, {"info", Json::array()}};
@@ -99,10 +99,10 @@ TEST_P(Options, LeaveTheOfficialTimeLimitAlone) {
 INSTANTIATE_TEST_SUITE_P(Gymnasium, Options, testing::ValuesIn(Tasks()),
                          [](const auto& tested) { return std::string(tested.param.plugin); });
 
-// The comparison must be able to fail: one option differs by little on one side only.
+// The comparison must be able to fail: one option differs slightly in one implementation.
 class Control : public testing::TestWithParam<Case> {};
 
-TEST_P(Control, ASmallDifferenceOfOneOptionIsFound) {
+TEST_P(Control, ASmallDifferenceInOneOptionIsFound) {
   const LoadedModule* module = FindModule(GetParam().plugin);
   if (!module) GTEST_SKIP() << "plugin not built: env_" << GetParam().plugin << ".so";
   const Outcome outcome = Compare(*module, GetParam());
@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"pendulum", "g", Json::object(), {{"g", 10.000001}}}),
     [](const auto& tested) { return std::string(tested.param.plugin) + "_" + tested.param.name; });
 
-// A library of the same version may still be another build.
+// A library of the same version may be a different build.
 TEST(Library, TheOracleRunsOnTheLibraryOfOurPlugins_ant) {
   if (!FindModule("ant")) GTEST_SKIP() << "plugin not built: env_ant.so";
   std::ifstream maps("/proc/self/maps");

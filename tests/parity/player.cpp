@@ -69,7 +69,7 @@ Episode Player::Play(uint64_t seed, size_t steps, size_t skip, size_t state_size
       info.insert(info.end(), values.begin(), values.end());
     }
     out.terminated.push_back(*buffers_.at("terminated")->at<uint8_t>(0, 0));
-    out.truncated.push_back(static_cast<int64_t>(out.steps()) >= max_episode_steps());  // what the host does after each step
+    out.truncated.push_back(static_cast<int64_t>(out.steps()) >= max_episode_steps());  // as the host does after each step
     if (out.terminated.back() || out.truncated.back()) break;
   }
   return out;
@@ -88,7 +88,7 @@ std::vector<double> Player::State(size_t skip, size_t state_size) const {
   return state;
 }
 
-// A fifth of the way beyond the bounds, because envs clip actions and charge them unclipped.
+// A fifth beyond the bounds, because envs clip actions but charge for the unclipped ones.
 std::vector<float> Player::DrawAction(bp_rng* rng, const std::vector<float>& obs) {
   const bp_channel& channel = *bp::FindChannel(env_->spec(), BP_ROLE_ACTION);
   ChannelBuffer& buffer = *buffers_.at(channel.name);

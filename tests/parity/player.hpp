@@ -27,8 +27,8 @@ class Player {
   // `options` replace the table's defaults.
   Player(const LoadedModule& module, const nlohmann::json& options, Drive drive);
 
-  // An episode of at most `steps` steps from the state that `seed` gives; its actions are drawn from `seed` too. The state is
-  // the `state_size` numbers that stand after the first `skip` ones of the author's struct in the snapshot.
+  // An episode of at most `steps` steps from the state of `seed`, which also seeds the actions. The state consists of
+  // `state_size` numbers after the first `skip` ones of the author's struct in the snapshot.
   Episode Play(uint64_t seed, size_t steps, size_t skip, size_t state_size);
 
   int64_t max_episode_steps() const { return env_->spec().max_episode_steps; }

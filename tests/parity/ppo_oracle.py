@@ -1,12 +1,12 @@
-"""Computes PPO's iterations from the rollouts that learner.ppo played, for a test that compares the weights after them.
+"""Computes PPO's iterations from learner.ppo's rollouts; a test compares the resulting weights.
 
-Reads one JSON object a line from stdin and answers each with one JSON line on stdout; an answer with "error" holds a sentence.
+Reads one JSON object per line from stdin and answers each with one JSON line on stdout; "error" holds a message.
 
   {"options": {..}, "base": {..}, "seed": 1, "before": hex of the learner's state, "after": [hex of it after each iteration],
    "rollouts": [{name: {"shape": [..], "values": [..]}}], "progress": [..]}
   -> {"distance": {"params": x, ..}, "without": x}
       distance: between the learner's and these results, `params` in lengths of the update. without: the same between these results and
-      those of the options in "base", which shows that a learner that ignored the option would be seen.
+      the results with the options in "base"; it proves that the test would notice an ignored option.
 """
 
 import torch_oracle as oracle
@@ -28,7 +28,7 @@ class State:
 
 
 class Norm:
-    """Count, mean and population variance of all that was seen; as Baselines starts them."""
+    """Count, mean and population variance of all values; initial values as in Baselines."""
 
     def __init__(self, count, mean, var):
         self.count, self.mean, self.var = count, mean, var
@@ -78,7 +78,7 @@ class Net:
         if self.state.discrete:
             log_probs = oracle.masked_log_probs(head, mask)
             return log_probs.gather(-1, action.long().unsqueeze(-1)).squeeze(-1), oracle.entropy_of(log_probs)
-        if self.state.sde:  # the latent is not learned through the noise, as in SB3
+        if self.state.sde:  # the noise sends no gradient to the latent, as in SB3
             std = self.log_std.exp().reshape(-1, self.state.actions)
             variance = hidden.detach() ** 2 @ std**2 + 1e-6
         else:
@@ -88,7 +88,7 @@ class Net:
 
 
 def iterate(state, rollout, options, seed, progress):
-    """One iteration, in place; returns what the actor should have said of its own steps."""
+    """One iteration, in place; returns the expected log-probabilities and values of the actor's steps."""
     o = options
     rows, steps = rollout.reward.shape[1], rollout.reward.shape[0]
 
@@ -174,7 +174,7 @@ def iterate(state, rollout, options, seed, progress):
 def answer(request):
     rollouts = [oracle.Rollout(each) for each in request["rollouts"]]
     distance, without = {}, 0.0
-    # Each iteration begins with the learner's own state, so that rounding does not add up.
+    # Each iteration begins with the learner's own state, so that rounding does not accumulate.
     states = [request["before"]] + request["after"]
     for rollout, before, after, progress in zip(rollouts, states, states[1:], request["progress"]):
         ours, theirs, plain = State(before), State(after), State(before)

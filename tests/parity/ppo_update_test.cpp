@@ -1,4 +1,4 @@
-// Whole iterations of learner.ppo, from the rollout to the weights, beside ppo_oracle.py.
+// Whole iterations of learner.ppo, from the rollout to the weights, compared with ppo_oracle.py.
 #include "backplane/rng.h"
 #include "driven_learner.hpp"
 #include "update_case.hpp"
@@ -11,7 +11,7 @@ using test_support::DrivenLearner;
 
 enum class Actions { kContinuous, kDiscrete, kMasked };
 
-// Random observations and rewards with rows that end and rows that are cut; the learner's own actions.
+// Random observations and rewards, with rows that end and rows that are truncated; the learner's own actions.
 class Trial : public DrivenLearner {
  public:
   static constexpr int64_t kRows = 3, kSteps = 16, kObs = 5, kChoices = 3;
@@ -39,7 +39,7 @@ class Trial : public DrivenLearner {
     Create(spec, kRows, kSeed);
   }
 
-  // One rollout and its update; returns what was delivered.
+  // One rollout and its update; returns the delivered rollout.
   nlohmann::json Iterate(double progress) {
     Plan(progress);
     Fill();
@@ -67,7 +67,7 @@ class Trial : public DrivenLearner {
 
  private:
   void Fill() {
-    // Not of mean 0 and deviation 1, so that what a normaliser does is seen.
+    // A mean other than 0 and a deviation other than 1 make a normaliser's effect visible.
     for (size_t i = 0; i < obs_.data.size(); ++i)
       obs_.data[i] = static_cast<float>((1 + .5 * static_cast<double>(i % kObs)) * bp_rng_normal(&rng_) + .7);
     for (float& x : final_obs_.data) x = static_cast<float>(2 * bp_rng_normal(&rng_) - .5);
@@ -105,7 +105,7 @@ struct Case {
   const char* name;
   Settings change;
   Actions actions = Actions::kContinuous;
-  Settings beside = {};   // what the option needs to be seen, on both sides of the comparison with its default
+  Settings beside = {};   // needed for an effect of the option; set in both runs
   bool different = true;  // from the same without `change`
 };
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
@@ -116,7 +116,7 @@ const Settings kBase = {{"train_batch_size", "48"}, {"minibatch_size", "16"}, {"
 
 class PpoUpdate : public ::testing::TestWithParam<Case> {};
 
-TEST_P(PpoUpdate, IsTheOracles) {
+TEST_P(PpoUpdate, EqualsTheOracle) {
   const Case& c = GetParam();
   const Settings base = With(kBase, c.beside), options = With(base, c.change);
   Trial trial(options, c.actions);
@@ -151,7 +151,7 @@ const Case kCases[] = {
     {"Lr", {{"lr", "0.003"}}},
     {"LrLinear", {{"lr_schedule", "linear"}}},
     {"LrKlAdaptive", {{"lr_schedule", "kl_adaptive"}}, Actions::kContinuous, {{"kl_target", "0.5"}, {"lr", "0.002"}}},
-    // The mean over nine minibatches lies between half of the target and twice that.
+    // The mean over nine minibatches is between half of the target and twice the target.
     {"LrKlAdaptiveStays",
      {{"lr_schedule", "kl_adaptive"}},
      Actions::kContinuous,

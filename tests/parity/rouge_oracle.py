@@ -1,14 +1,14 @@
-"""Scores texts with PyPI's rouge-score and rouge and stems words with NLTK, for a test that does the same with plugins/common/rouge.
+"""Scores texts with PyPI's rouge-score and rouge and stems words with NLTK, as references for plugins/common/rouge.
 
-Reads one JSON object a line from stdin and answers each with one JSON line on stdout; an answer with "error" holds a sentence. Texts are
-bytes in hexadecimal, because some are no UTF-8: the packages get them decoded with errors="replace". Ends when stdin ends.
+Reads one JSON object per line from stdin and answers each with one JSON line on stdout; "error" holds a message. Texts are bytes in
+hexadecimal, because some are no UTF-8: the packages get them decoded with errors="replace". Ends when stdin ends.
 
   {"do": "pairs", "seed": 1, "count": 1000}  -> {"pairs": [{"prediction", "references": [..], "scores": {CONFIGURATION: [15 numbers]}}]}
-      CONFIGURATION: "impl/tokenizer/stem or plain/max or mean"; its numbers are null where the package refuses the texts.
+      CONFIGURATION: "impl/tokenizer/stem or plain/max or mean"; its numbers are null if the package rejects the texts.
       Numbers: precision, recall, f of rouge1, rouge2, rougeL, rougeLsum, rouge3 (rouge: its rouge-l stands for both).
   {"do": "stems"}        -> {"words": [..], "stems": [..]}
   {"do": "code_points"}  -> {"google": {"212a": [tokens of "x", it and "y"]}, "spaces": ["20", ..], "composed": {"212a": hex of its NFC}}
-      google holds what does not separate, composed what NFC changes; of every code point of planes 0 to 3 but surrogates.
+      google: code points that do not separate; composed: those that NFC changes. Covers planes 0 to 3 without surrogates.
 """
 
 import itertools
@@ -114,7 +114,7 @@ def joined(rng, words):
 
 
 def changed(rng, words):
-    """Some words left out, replaced, doubled or moved."""
+    """Omits, replaces, doubles or moves some words."""
     out = []
     for w in words:
         out += rng.choice([[w], [w], [w], [w], [], [word(rng)], [w, w]])
@@ -144,7 +144,7 @@ def pairs(seed, count):
 
 
 def stems():
-    """Words of what is installed everywhere, words with each of Porter's endings, and random ones of the letters his rules look at."""
+    """Installed words, words with each of Porter's endings, and random words of the letters in his rules."""
     rng = random.Random(1)
     texts = [*pathlib.Path("/usr/share/common-licenses").glob("*"), *STDLIB.glob("*.py"), *STDLIB.glob("*/*.py")]
     words = set()
@@ -175,7 +175,7 @@ def code_points():
 
 
 def main():
-    sys.setrecursionlimit(100000)  # rouge reads its table by recursion
+    sys.setrecursionlimit(100000)  # rouge reads its table recursively
     for line in sys.stdin:
         request = json.loads(line)
         try:

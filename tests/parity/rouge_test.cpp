@@ -1,4 +1,4 @@
-// plugins/common/rouge beside the packages whose scores it gives, on texts that rouge_oracle.py makes.
+// Compares plugins/common/rouge with the packages that it reproduces, on texts of rouge_oracle.py.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,7 +23,7 @@ std::string FromHex(const std::string& hex) {
   return out;
 }
 
-// By the names of the script.
+// Configurations by the script's names.
 std::map<std::string, Options> Configurations() {
   std::map<std::string, Options> out;
   for (const auto& [impl_name, impl] : {std::pair{"google", Impl::kGoogle}, {"pltrdy", Impl::kPltrdy}})
@@ -36,7 +36,7 @@ std::map<std::string, Options> Configurations() {
   return out;
 }
 
-// In the order of the script; null for texts that are refused.
+// Scores in the script's order; null for rejected texts.
 Json Score(const rouge::Scorer& scorer, const std::string& prediction, const std::vector<std::string>& references) {
   const std::vector<std::string_view> views(references.begin(), references.end());
   try {
@@ -60,12 +60,12 @@ bool Equal(const Json& a, const Json& b) {
   return a.size() == b.size();
 }
 
-TEST(RougeParity, ScoresAreThoseOfThePackages) {
+TEST(RougeParity, ScoresEqualThePackages) {
   const Json pairs = TheOracle().Ask({{"do", "pairs"}, {"seed", 8}, {"count", 1200}})["pairs"];
   ASSERT_EQ(pairs.size(), 1200u);
   for (const auto& [name, options] : Configurations()) {
     const rouge::Scorer scorer(options);
-    // The pairs must be able to tell scorers apart: by ROUGE-2 that is neither 0 nor 1, by ROUGE-L that is not ROUGE-1.
+    // The pairs must distinguish scorers: by a ROUGE-2 between 0 and 1, and by a ROUGE-L other than ROUGE-1.
     int between = 0, reordered = 0, refused = 0;
     for (const Json& pair : pairs) {
       std::vector<std::string> references;
@@ -84,7 +84,7 @@ TEST(RougeParity, ScoresAreThoseOfThePackages) {
   }
 }
 
-TEST(RougeParity, StemsAreThoseOfNltk) {
+TEST(RougeParity, StemsEqualNltk) {
   const Json answer = TheOracle().Ask({{"do", "stems"}});
   const Json &words = answer["words"], &stems = answer["stems"];
   EXPECT_GT(words.size(), 60000u);
@@ -96,7 +96,7 @@ TEST(RougeParity, StemsAreThoseOfNltk) {
   std::printf("%zu words\n", words.size());
 }
 
-// Beyond plane 3 lie only tags, selectors and private use.
+// Planes beyond 3 contain only tags, selectors and private use.
 TEST(RougeParity, EveryCodePointIsTheSameToBoth) {
   const Json answer = TheOracle().Ask({{"do", "code_points"}});
   std::map<std::string, bool> spaces;

@@ -1,10 +1,10 @@
-"""Computes updates of a BART model from the micro-batches that learner.seq2seq got, for a test that compares the weights after them.
+"""Computes updates of a BART model from learner.seq2seq's micro-batches; a test compares the resulting weights.
 
-The network is written here after the paper (Lewis et al., arXiv 1910.13461) and the names of HuggingFace's modeling_bart.py; AdamW and its
-groups of weights as HuggingFace's Trainer uses them. Dropout is 0. Reads one JSON object a line from stdin and answers each with one line:
+The network follows the paper (Lewis et al., arXiv 1910.13461) and the names of HuggingFace's modeling_bart.py. AdamW and its groups of
+weights are as in HuggingFace's Trainer. Dropout is 0. Reads one JSON object per line from stdin and answers each with one line:
 
   {"options": {..}, "base": {..}, "config": {..}, "before": hex of the learner's state, "after": [hex of it after each update],
-   "groups": [[[{"source": [ids], "label": [ids]}]]] (updates, micro-batches, texts), "total": updates in all,
+   "groups": [[[{"source": [ids], "label": [ids]}]]] (updates, micro-batches, texts), "total": number of updates,
    "said": [{"loss": x, "norm": x, "lr": x}]}
   -> {"distance": {"params": x, ..}, "without": x}, as ppo_oracle.py
 """
@@ -18,7 +18,7 @@ F = torch.nn.functional
 
 
 def shapes(c):
-    """Names and shapes in the learner's order: matrices, then vectors, then what is not trained."""
+    """Names and shapes in the learner's order: matrices, then vectors, then untrained tensors."""
     d, named = c["d_model"], [("model.shared.weight", (c["vocab_size"], c["d_model"]))]
 
     def linear(name, out, into):
@@ -71,7 +71,7 @@ class State:
         self.updates = saved.take("Q")
 
     def flat(self):
-        """What is trained; but the keys' biases: a softmax does not see them, so that their gradient is rounding alone."""
+        """Trained tensors without the keys' biases: a softmax cancels them, so their gradient is only rounding."""
         return torch.cat([w.flatten() for name, w in self.weights.items() if name not in self.fixed and not name.endswith("k_proj.bias")])
 
 
@@ -117,7 +117,7 @@ class Bart:
 
 
 def summed_loss(model, texts, smoothing):
-    """Over the labels of the texts, and how many there are."""
+    """Sums over the texts' labels, and their number."""
 
     def padded(side):
         rows = [torch.tensor(text[side]) for text in texts]

@@ -1,4 +1,4 @@
-// Whole updates of learner.seq2seq, from the micro-batches to the weights, beside seq2seq_oracle.py.
+// Whole updates of learner.seq2seq, from the micro-batches to the weights, compared with seq2seq_oracle.py.
 #include <filesystem>
 #include <fstream>
 
@@ -23,14 +23,14 @@ constexpr Ids kKoBart{1, 3, 1, 1};
 struct Case {
   const char* name;
   Settings change;
-  Settings beside = {};   // what the option needs to be seen, on both sides of the comparison with its default
+  Settings beside = {};   // needed for an effect of the option; set in both runs
   bool different = true;  // from the same without `change`
   Ids ids = {};
   int64_t micro_batch = 5;
 };
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
-// First weights so large that all matters, and an epsilon above what rounding leaves of a gradient of 0.
+// Initial weights large enough for every effect, and an epsilon above the rounding error of a zero gradient.
 const Settings kBase = {{"effective_batch_size", "12"},
                         {"per_device_train_batch_size", "6"},
                         {"d_model", "16"},
@@ -44,7 +44,7 @@ const Settings kBase = {{"effective_batch_size", "12"},
                         {"learning_rate", "0.01"},
                         {"adam_epsilon", "0.00001"}};
 
-// What a folder's config.json would hold.
+// A model folder's config.json.
 nlohmann::json ConfigOf(const nlohmann::json& options, const Ids& ids) {
   return {{"vocab_size", 97},
           {"d_model", options.at("d_model")},
@@ -64,7 +64,7 @@ nlohmann::json ConfigOf(const nlohmann::json& options, const Ids& ids) {
           {"model_type", "bart"}};
 }
 
-// With the ends that such a model's labels have; a begin that is the end is left out.
+// With the ends of such a model's labels; a begin that equals the end is omitted.
 std::vector<Text> WithEnds(std::vector<Text> texts, const Ids& ids) {
   for (Text& text : texts) {
     text.label.front() = static_cast<int32_t>(ids.bos), text.label.back() = static_cast<int32_t>(ids.eos);
@@ -93,7 +93,7 @@ class Seq2seqUpdate : public ::testing::TestWithParam<Case> {
  protected:
   ~Seq2seqUpdate() override { std::filesystem::remove_all(Trial::Folder()); }
 
-  // Other ids than those of a model from nothing stand in a folder.
+  // Unlike a new model, a folder's config.json can have any ids.
   static Settings InFolder(Settings options, const Ids& ids, const bp_descriptor& plugin) {
     const nlohmann::json all = OptionsOf(plugin, options);
     Trial(With(options, {{"save_pretrained", "model"}})).State();
@@ -107,7 +107,7 @@ class Seq2seqUpdate : public ::testing::TestWithParam<Case> {
   }
 };
 
-TEST_P(Seq2seqUpdate, IsTheOracles) {
+TEST_P(Seq2seqUpdate, EqualsTheOracle) {
   const Case& c = GetParam();
   const bp_descriptor& plugin = *seq2seq::testing::Plugin()->descriptor(0);
   const Settings base = With(kBase, c.beside), options = With(base, c.change);

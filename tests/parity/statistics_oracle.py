@@ -1,14 +1,13 @@
-"""Judges samples with PyPI's scipy and rliable, for a test that does the same with host/libs/statistics.
+"""Judges samples with PyPI's scipy and rliable, as references for host/libs/statistics.
 
-Reads one JSON object a line from stdin and answers each with one JSON line on stdout; an answer with "error" holds a sentence. Ends when
-stdin ends.
+Reads one JSON object per line from stdin and answers each with one JSON line on stdout; "error" holds a message. Ends when stdin ends.
 
   {"do": "samples", "seed": 1, "count": 100}  -> {"samples": [{"a": [..], "b": [..], FIGURE: number or list, ..}]}
       Samples of 2 to 7 and 2 to 9 scores, every third pair of one size and every fifth with ties. FIGURES: see judge() below.
   {"do": "tasks", "seed": 1, "count": 20}  -> {"samples": [{"a": [[..], ..], "b": [[..], ..], FIGURE: number or list, ..}]}
-      Of 2 to 5 tasks, each with as many scores of both sides (rliable wants a matrix).
+      2 to 5 tasks, each with equally many scores per arm (rliable needs a matrix).
   {"do": "bootstrap", "strata": [[..], [..]], "repeats": 50000}  -> {"iqm": [low, high], "difference": [low, high]}
-      Of the first stratum's interquartile mean, and of the first's less the second's.
+      Intervals of the first stratum's interquartile mean, and of the first's minus the second's.
 """
 
 import json
@@ -68,7 +67,7 @@ def samples(request):
         if i % 5 == 0:
             a, b = np.round(a / scale) * scale, np.round(b / scale) * scale
         if np.ptp(a) == 0 or np.ptp(b) == 0 or (len(a) == len(b) and np.ptp(a - b) == 0):
-            continue  # without a spread SciPy warns and gives nan
+            continue  # without a spread, SciPy warns and returns nan
         margin = float(abs(rng.normal())) * scale * 2
         out.append({"a": a.tolist(), "b": b.tolist(), "margin": margin, **judge(a, b, margin)})
     return {"samples": out}
@@ -86,7 +85,7 @@ def tasks(request):
             "iqm": float(rliable.metrics.aggregate_iqm(a)),
             "gap": float(rliable.metrics.aggregate_optimality_gap(a, gamma=1.0)),
             "improvement": float(rliable.metrics.probability_of_improvement(b, a)),
-            # rliable.library.run_score_deviation, whose module needs packages that are not here.
+            # rliable.library.run_score_deviation, whose module needs packages that are not installed.
             "profile": [float(np.mean(a > tau)) for tau in thresholds],
         })
     return {"samples": out}

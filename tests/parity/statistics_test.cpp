@@ -1,4 +1,4 @@
-// host/libs/statistics beside scipy and rliable, on samples that statistics_oracle.py draws.
+// Compares host/libs/statistics with scipy and rliable, on samples of statistics_oracle.py.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -32,7 +32,7 @@ TEST(StatisticsParity, SamplesAreJudgedAsByThePackages) {
     const auto welch = statistics::WelchDifference(a, b);
     ASSERT_TRUE(welch.has_value()) << at;
     const Json& theirs = sample["welch"];
-    // The packages take the variance of scores far from zero with less care: six digits of t are what both have.
+    // The packages compute the variance of scores far from zero less precisely: they agree with us in six digits of t.
     for (const auto& [ours, place] :
          {std::pair{welch->t, 0}, {welch->degrees_of_freedom, 1}, {welch->p, 2}, {welch->low, 3}, {welch->high, 4}})
       ExpectNear(ours, theirs[place], at, 1e-6);
@@ -74,7 +74,7 @@ TEST(StatisticsParity, SeveralTasksAreSummarisedAsByRliable) {
   }
 }
 
-TEST(StatisticsParity, BootstrapIntervalsAreThoseOfScipy) {
+TEST(StatisticsParity, BootstrapIntervalsEqualScipy) {
   const Scores a = {3258, 2794, 4102, 1017, 3566, 3890, 2950, 3301, 2410, 3777},
                b = {2501, 1875, 3120, 2650, 990, 2275, 2801, 1490, 2333, 2044};
   const Json theirs = TheOracle().Ask({{"do", "bootstrap"}, {"strata", {a, b}}, {"repeats", statistics::kRepeats}});

@@ -1,8 +1,8 @@
-"""What the update oracles share: PyTorch in float64, the order of shuffles, saved states, and how a difference is told.
+"""Shared parts of the update oracles: PyTorch in float64, the order of shuffles, saved states, and measures of difference.
 
-They compute a learner's whole update by themselves, from what its rollouts held to its weights, by PyTorch's autograd and with no line of
-the learner. Its optimisers are written out here: PyTorch's own import packages that the wheel does not hold. That wheel is the one that the
-build takes LibTorch from: it is imported from .venv, after the packages of .venv-oracle, so that it is not installed twice.
+They compute a learner's whole update, from its rollouts to its weights, with PyTorch's autograd and without the learner's code. The
+optimisers are written out here, because PyTorch's own import packages that the wheel lacks. The build takes LibTorch from the same wheel in
+.venv. It is imported after the packages of .venv-oracle, so that it is installed only once.
 """
 
 import json
@@ -48,7 +48,7 @@ def shuffled(n, seed, epoch):
 
 
 class Saved:
-    """Reads a saved state from its start: numbers, and arrays with their length before them."""
+    """Reads a saved state from its start: numbers, and arrays with their length in front."""
 
     def __init__(self, text):
         self.bytes, self.at = bytes.fromhex(text), 0
@@ -79,7 +79,7 @@ class Rollout:
 
 
 class Linear:
-    """A layer over the flat parameters, weights [in, out] and then biases."""
+    """A layer in the flat parameters: weights [in, out], then biases."""
 
     def __init__(self, params, at, n_in, n_out):
         self.weight = params[at : at + n_in * n_out].reshape(n_in, n_out)
@@ -95,7 +95,7 @@ def parts(n, count):
 
 
 def advantages(reward, value, following, goes_on, same_stream, gamma, lam):
-    """Generalised advantage estimation (Schulman et al., arXiv 1506.02438) as the sum that defines it, [T, streams]."""
+    """Generalised advantage estimation (Schulman et al., arXiv 1506.02438), computed as the defining sum, [T, streams]."""
     delta = reward + gamma * goes_on * following - value
     total = torch.zeros_like(delta)
     for t in range(len(delta)):
@@ -136,20 +136,20 @@ def clip(gradients, limit):
 
 
 def adam(w, g, m, v, step, lr, betas=(0.9, 0.999), eps=1e-5, decay=0.0):
-    """One step (Kingma and Ba, arXiv 1412.6980, algorithm 1), with weights that decay apart from it (Loshchilov and Hutter, arXiv
-    1711.05101); returns weights and moments. `step` counts from 1."""
+    """One step (Kingma and Ba, arXiv 1412.6980, algorithm 1) with decoupled weight decay (Loshchilov and Hutter, arXiv 1711.05101).
+    Returns weights and moments. `step` counts from 1."""
     m, v = betas[0] * m + (1 - betas[0]) * g, betas[1] * v + (1 - betas[1]) * g**2
     mean, square = m / (1 - betas[0] ** step), v / (1 - betas[1] ** step)
     return w * (1 - lr * decay) - lr * mean / (square.sqrt() + eps), m, v
 
 
 def away(ours, theirs):
-    """Largest difference over the size of what is compared."""
+    """Largest difference, relative to the largest reference value."""
     return float((ours - theirs).abs().max() / theirs.abs().max().clamp(min=1e-12))
 
 
 def apart(ours, theirs, start):
-    """How far two results of an update lie apart, in lengths of the update itself."""
+    """Distance between two results of an update, relative to the update's length."""
     return float((ours - theirs).norm() / (theirs - start).norm().clamp(min=1e-12))
 
 

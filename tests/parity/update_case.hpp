@@ -1,4 +1,4 @@
-// A learner's iterations as an oracle of updates is told of them: its options, rollouts and saved states.
+// A learner's iterations as input of an update oracle: its options, rollouts and saved states.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ inline Settings With(Settings options, const Settings& more) {
   return options;
 }
 
-// All options of the plugin that is linked into the test, as the oracle reads them.
+// All options of the plugin that is linked into the test, in the oracle's format.
 inline nlohmann::json OptionsOf(const bp_descriptor& plugin, const Settings& set) {
   nlohmann::json all;
   for (uint64_t i = 0; i < plugin.n_params; ++i) {
@@ -49,7 +49,7 @@ nlohmann::json Values(const bp_tensor& tensor) {
   nlohmann::json values = nlohmann::json::array();
   int64_t n = 1;
   for (int32_t i = 0; i < tensor.ndim; ++i) n *= tensor.shape[i];
-  // The tests' buffers are contiguous. A float's digits are all there.
+  // The tests' buffers are contiguous. Floats have all their digits.
   for (int64_t i = 0; i < n; ++i) {
     if constexpr (std::is_floating_point_v<T>) {
       values.push_back(static_cast<double>(static_cast<const T*>(tensor.data)[i]));
@@ -74,13 +74,13 @@ inline nlohmann::json AsJson(const bp_delivery& delivery) {
   return tensors;
 }
 
-// Float32 against float64: what rounding may do to the length of an update, and to the rest. `different`: the options of `base`
-// must give another update, or a learner that ignores the option would pass.
+// Float32 compared with float64: bounds for rounding errors, relative to the update's length, and for the rest. `different`:
+// the options of `base` must give a different update; otherwise a learner that ignores the option would pass.
 inline void ExpectTheOraclesUpdate(const nlohmann::json& request, bool different, double tolerance = 2e-3) {
   const nlohmann::json answer = TheOracle().Ask(request);
   for (const auto& [name, distance] : answer.at("distance").items()) EXPECT_LT(distance.get<double>(), tolerance) << name;
   if (!different) return;
-  EXPECT_GT(answer.at("without").get<double>(), 5 * tolerance) << "the option changes too little to be seen";
+  EXPECT_GT(answer.at("without").get<double>(), 5 * tolerance) << "the option's effect is too small to notice";
 }
 
 }  // namespace backplane::parity

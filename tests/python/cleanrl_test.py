@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""PPO as CleanRL writes it, in one file over gymnasium.make, learns on an env of ours.
+"""PPO as CleanRL writes it, in one file over gymnasium.make, learns on one of our envs.
 
   cleanrl_test.py    (BACKPLANE_HOME: the build tree)
 """

@@ -58,7 +58,7 @@ class Number:
 
 
 class Python(unittest.TestCase):
-    def test_what_is_reported(self):
+    def test_reports_arrive(self):
         with Pipe() as pipe:
             self.assertTrue(backplane_client.active())
             self.assertTrue(backplane_client.log({"return": 21.5, "eval": {"return": 3}, "flag": True, "none": None}, step=1000))
@@ -101,7 +101,7 @@ class Python(unittest.TestCase):
         wanted = {"scalar": 0.5, "flag": 1, "array": 2, "nan": None, "tensor": 3.5, "one": 1, "several": "<ndarray>"}
         self.assertEqual(found, {name: wanted[name] for name in (*values, "several")})
 
-    def test_what_cannot_be_reported_costs_nothing_else(self):
+    def test_a_bad_value_costs_only_itself(self):
         with Pipe() as pipe:
             self.assertTrue(backplane_client.log({"a": 1}))
             self.assertFalse(backplane_client.log({}))
@@ -112,7 +112,7 @@ class Python(unittest.TestCase):
             backplane_client.log(deep)
             self.assertEqual(pipe.lines(), [{"values": {"a": 1}}, {"values": {"self" + "/self" * 16: "<dict>"}}])
 
-    def test_without_a_trial(self):
+    def test_does_nothing_without_a_trial(self):
         self.assertFalse(backplane_client.active())
         self.assertFalse(backplane_client.log({"a": 1}, step=1))
         for text in ("", "x", "-1", "12345"):
@@ -120,14 +120,14 @@ class Python(unittest.TestCase):
             self.assertFalse(backplane_client.log({"a": 1}), text)
         del os.environ["BACKPLANE_REPORT_FD"]
 
-    def test_a_closed_descriptor_that_is_another_file_now(self):
+    def test_never_writes_to_a_reused_descriptor(self):
         with Pipe() as pipe, tempfile.TemporaryFile() as other:
             os.dup2(other.fileno(), pipe.writer)
             self.assertFalse(backplane_client.log({"a": 1}))
             other.seek(0)
             self.assertEqual(other.read(), b"")
 
-    def test_a_reader_that_has_gone(self):
+    def test_survives_a_reader_that_has_exited(self):
         with Pipe() as pipe:
             os.close(pipe.reader)
             self.assertFalse(backplane_client.log({"a": 1}))
@@ -154,7 +154,7 @@ class Python(unittest.TestCase):
             self.assertEqual(len(read), 80)
             self.assertTrue(all(line["values"] == large for line in read))
 
-    def test_a_process_of_its_own_inherits_nothing(self):
+    def test_child_processes_inherit_no_descriptor(self):
         with Pipe() as pipe:
             code = "import backplane_client as c; print(c.log({'a': 1}))"
             run = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(FOLDER)}, capture_output=True, text=True)
@@ -164,13 +164,13 @@ class Python(unittest.TestCase):
 
 
 class Shell(unittest.TestCase):
-    def test_descriptors_of_two_digits_are_written_to(self):
+    def test_writes_to_descriptors_of_two_digits(self):
         for shell in ("sh", "bash"):
             with Pipe(writer=60) as pipe:
                 pipe.run(shell, "-euc", f". '{FOLDER}/backplane_client.sh'; backplane_log step=1 return=2")
                 self.assertEqual(pipe.lines(), [{"values": {"return": 2}, "step": 1}])
 
-    def test_what_is_reported(self):
+    def test_reports_arrive(self):
         for shell in ("sh", "bash"):
             with Pipe() as pipe:
                 script = f". '{FOLDER}/backplane_client.sh'; backplane_log step=1000 return=21.5 eval/return=30 x=nan y=.5 z=007 w=abc; backplane_log a=1e-4; backplane_log step=3"
@@ -189,7 +189,7 @@ class Shell(unittest.TestCase):
                          *(f"{name}={word}" for name, word in words.items()))
                 self.assertEqual(pipe.lines(), [{"values": wanted}], shell)
 
-    def test_without_a_trial(self):
+    def test_does_nothing_without_a_trial(self):
         script = f". '{FOLDER}/backplane_client.sh'; backplane_log a=1; exec 9>&-; BACKPLANE_REPORT_FD=9; backplane_log a=1; echo on"
         for shell in ("sh", "bash"):
             self.assertEqual(subprocess.run([shell, "-euc", script], capture_output=True, text=True, check=True).stdout, "on\n")
@@ -209,7 +209,7 @@ int main(void) {
 }
 """
 
-    def test_what_is_reported(self):
+    def test_reports_arrive(self):
         with tempfile.TemporaryDirectory() as folder:
             source, program = pathlib.Path(folder) / "t.c", pathlib.Path(folder) / "t"
             source.write_text(self.PROGRAM.replace("0.0 / zero()", "NAN"))

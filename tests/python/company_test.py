@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The library in a process that has NumPy, LibTorch and another MuJoCo loaded and at work.
+"""The library in a process that also uses NumPy, LibTorch and a different MuJoCo.
 
   company_test.py    (BACKPLANE_HOME: a build tree or an installation that is built with LibTorch)
 """
@@ -21,7 +21,7 @@ mujoco.mj_step(MODEL, FALLING)
 
 import backplane
 
-# A hash of what Ants see in 50 steps.
+# A hash of Ants' observations in 50 steps.
 EPISODE = """
 import hashlib, numpy as np, backplane
 env = backplane.make_vec("ant", 4, threads=2)
@@ -40,23 +40,23 @@ def episode() -> str:
 
 
 class Company(unittest.TestCase):
-    def test_an_env_does_what_it_does_alone(self) -> None:
+    def test_an_env_steps_the_same_next_to_other_packages(self) -> None:
         alone = subprocess.run([sys.executable, "-c", EPISODE + "print(digest)"], capture_output=True, text=True, check=True)
         self.assertEqual(episode(), alone.stdout.strip())
 
-    def test_the_others_go_on(self) -> None:
+    def test_other_packages_still_work(self) -> None:
         episode()
         mujoco.mj_step(MODEL, FALLING)
         self.assertAlmostEqual(FALLING.qvel[2], -2 * 9.81 * MODEL.opt.timestep)
         self.assertEqual(torch.ones(64, 64).matmul(torch.ones(64, 64)).sum().item(), 64**3)
         self.assertEqual(mujoco.mj_versionString(), mujoco.__version__)
 
-    def test_each_has_its_own_mujoco(self) -> None:
+    def test_each_package_has_its_own_mujoco(self) -> None:
         episode()
         loaded = {line.split()[-1] for line in pathlib.Path("/proc/self/maps").read_text().splitlines() if "libmujoco" in line}
         self.assertEqual(len(loaded), 2, loaded)
 
-    def test_an_env_that_needs_libtorch_is_refused(self) -> None:
+    def test_rejects_an_env_that_needs_libtorch(self) -> None:
         with self.assertRaisesRegex(backplane.BackplaneError, "is built against LibTorch"):
             backplane.EmbeddedEnv("uav_grid_tensor")
 

@@ -1,4 +1,4 @@
-"""Gymnasium's CartPole, of which each reset takes the next state of a list."""
+"""Gymnasium's CartPole whose resets take their states from a list."""
 import numpy as np
 from gymnasium.envs.classic_control import CartPoleEnv
 

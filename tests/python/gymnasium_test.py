@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The Gymnasium adapter: Gymnasium's own checks, every autoreset mode step by step beside SyncVectorEnv, seeds, states, misuse.
+"""The Gymnasium adapter: Gymnasium's own checks, every autoreset mode compared step by step with SyncVectorEnv, seeds, states, misuse.
 
   gymnasium_test.py    (BACKPLANE_HOME: the build tree)
 """
@@ -78,7 +78,7 @@ class Autoreset(unittest.TestCase):
     def test_disabled(self):
         self.compare(AutoresetMode.DISABLED)
 
-    def test_is_next_step_where_nobody_says(self):
+    def test_defaults_to_next_step(self):
         self.assertEqual(gymnasium.make_vec("backplane/cartpole", num_envs=2).metadata["autoreset_mode"], AutoresetMode.NEXT_STEP)
 
 
@@ -105,7 +105,7 @@ class Checks(unittest.TestCase):
 
 
 class Seeds(unittest.TestCase):
-    def test_row_r_of_seed_s_plays_what_one_env_of_seed_s_plus_r_plays(self):
+    def test_row_r_of_seed_s_equals_an_env_of_seed_s_plus_r(self):
         envs = gymnasium.make_vec("backplane/Pendulum-v1", num_envs=3)
         obs = envs.reset(seed=7)[0]
         for row in range(3):
@@ -122,7 +122,7 @@ class Seeds(unittest.TestCase):
 
         np.testing.assert_array_equal(play(1), play(2))
 
-    def test_a_list_has_one_for_each_row(self):
+    def test_a_list_has_a_seed_per_row(self):
         envs = backplane.make_vec("cartpole", 2)
         first = envs.reset(seed=[4, None])[0]
         again = envs.reset(seed=[4, None])[0]
@@ -133,7 +133,7 @@ class Seeds(unittest.TestCase):
 
 
 class States(unittest.TestCase):
-    def test_are_put_back(self):
+    def test_are_restored(self):
         envs = backplane.make_vec("ant", 2)
         envs.reset(seed=0)
         state, zero = envs.state(0), np.zeros(envs.action_space.shape)
@@ -145,7 +145,7 @@ class States(unittest.TestCase):
         with self.assertRaises(backplane.BackplaneError):
             envs.set_state(0, qpos=[1.0])
 
-    def test_saved_rows_go_on(self):
+    def test_saved_rows_resume(self):
         envs = backplane.make_vec("cartpole", 2)
         envs.reset(seed=0)
         saved = envs.env.save()
@@ -155,7 +155,7 @@ class States(unittest.TestCase):
 
 
 class Memory(unittest.TestCase):
-    def test_is_copied_unless_somebody_says(self):
+    def test_is_copied_by_default(self):
         for wanted in (True, False):
             envs = backplane.make_vec("cartpole", 2, copy=wanted)
             obs = envs.reset(seed=0)[0]
@@ -241,7 +241,7 @@ class Misuse(unittest.TestCase):
         self.envs.step(np.zeros((2, 8)))
 
     def test_of_two_threads(self):
-        """Each call is whole or refused."""
+        """Each call is whole or rejected."""
         said = set()
 
         def play():

@@ -1,11 +1,11 @@
-"""What a test of the Python package needs besides it: `import needs; needs.packages("gymnasium", ...)` before anything else."""
+"""Checks for packages that a test of the Python package needs: `import needs; needs.packages("gymnasium", ...)` before anything else."""
 import importlib.util
 import os
 import sys
 
 
 def packages(*names: str) -> None:
-    """Ends the test as skipped (77) where one is not installed; in continuous integration that is a failure."""
+    """Ends the test as skipped (77) if a package is not installed, or as failed in continuous integration."""
     missing = [name for name in names if importlib.util.find_spec(name) is None]
     if missing:
         print(f"{sys.executable} has no {', '.join(missing)}: scripts/test makes .venv-oracle, scripts/test_adapters the others")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Puts what a wheel holds, from a build tree, where pip would: the layout, the command `backplane`, and what it finds beside itself.
+"""Installs a wheel's files from a build tree as pip would: the layout, the command `backplane`, and the files that it finds next to itself.
 
   package_test.py CMAKE BUILD [TORCH]    TORCH: folder of the wheel that the build has, if it has one
 """
@@ -48,7 +48,7 @@ class Package(unittest.TestCase):
             subprocess.run([CMAKE, "--install", BUILD, "--component", component, "--prefix", cls.home], check=True, stdout=subprocess.DEVNULL)
         for package in PROJECT["tool"]["scikit-build"]["wheel"]["packages"]:
             shutil.copytree(ROOT / package, cls.site / pathlib.Path(package).name, dirs_exist_ok=True)
-        (cls.home / "lib/backplane/torch.json").unlink(missing_ok=True)  # names the build's own LibTorch, which no package does
+        (cls.home / "lib/backplane/torch.json").unlink(missing_ok=True)  # names the build's own LibTorch, which packages never do
         (cls.folder / "bin").mkdir()
         (cls.folder / "bin" / PYTHON).symlink_to(sys.executable)
 
@@ -66,12 +66,12 @@ class Package(unittest.TestCase):
         return {**{name: value for name, value in os.environ.items() if not name.startswith(ours)}, "PYTHONPATH": str(self.site)}
 
     def backplane(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """What pip's script of that name does."""
+        """Runs the command as pip's script of that name does."""
         return subprocess.run([sys.executable, "-c", f"from {MODULE} import {FUNCTION}; {FUNCTION}()", *words], cwd=self.work,
                               env=self.surroundings(), capture_output=True, text=True)
 
     def link_torch(self, version: str) -> None:
-        """The build's LibTorch as a package of this Python, of any version."""
+        """The build's LibTorch as a package of this Python, with any version."""
         torch = self.site / "torch"
         if torch.exists():
             shutil.rmtree(torch)
@@ -80,14 +80,14 @@ class Package(unittest.TestCase):
             (torch / "lib" / library.name).symlink_to(library)
         (torch / "version.py").write_text(f"__version__ = '{version}'\n")
 
-    def test_holds_what_a_bare_machine_needs(self) -> None:
+    def test_contains_everything_that_a_bare_machine_needs(self) -> None:
         self.assertEqual([name for name in LAYOUT if not (self.home / name).exists()], [])
 
-    def test_the_command_says_where_the_sdk_lies(self) -> None:
+    def test_the_command_prints_the_path_of_the_sdk(self) -> None:
         self.assertEqual(self.backplane("sdk", "--cmakedir").stdout, f"{self.home}/lib/cmake/backplane\n")
         self.assertEqual(self.backplane("sdk", "--includedir").stdout, f"{self.home}/include\n")
 
-    def test_a_config_that_ships_is_read_where_none_lies(self) -> None:
+    def test_finds_a_shipped_config_in_an_empty_folder(self) -> None:
         shipped = self.backplane("config", "check", "configs/ppo/cartpole.yaml")
         self.assertEqual(shipped.returncode, 0, shipped.stderr)
         self.assertIn(f"{self.home}/share/backplane/configs/ppo/cartpole.yaml", shipped.stderr)
@@ -113,12 +113,12 @@ class Package(unittest.TestCase):
                               env={**self.surroundings(), "PYTHONPATH": str(prefix / "lib/python3/dist-packages")})
         self.assertEqual(done.stdout, f"{prefix}\n", done.stderr)
 
-    def test_what_bootstrap_installs_is_what_the_wheel_wants(self) -> None:
+    def test_bootstrap_installs_the_wheels_requirements(self) -> None:
         self.assertEqual(PROJECT["project"]["optional-dependencies"]["torch"], [f"torch=={PINS['torch']}"])
         self.assertIn(f"vl-convert-python=={PINS['vl-convert-python']}", PROJECT["project"]["dependencies"])
 
     @unittest.skipUnless(TORCH, "built without LibTorch")
-    def test_libtorch_is_the_one_of_this_python(self) -> None:
+    def test_libtorch_comes_from_this_python(self) -> None:
         (self.work / "torch.yaml").write_text(TORCH_TRIAL)
         none = self.backplane("run", "torch.yaml")
         self.assertIn("pip install 'backplane[torch]'", none.stdout + none.stderr)

@@ -17,7 +17,7 @@ import backplane
 
 
 def play(env, seed):
-    """An episode of random actions that may be taken: what each step returned, and who acted in it."""
+    """An episode of random allowed actions: each step's results, and the agents that acted."""
     draw = np.random.default_rng(seed)
     _, infos = env.reset(seed=seed)
     steps = []
@@ -52,13 +52,13 @@ class UavGrid(unittest.TestCase):
             self.assertTrue(all(last[2][agent] or last[3][agent] for agent in steps[-1][0]))
         self.assertGreater(left_before_the_end, 0)
 
-    def test_the_limit_truncates_who_is_still_there(self):
+    def test_the_limit_truncates_agents_that_are_alive(self):
         last = play(backplane.pettingzoo.parallel_env("uav_grid", max_steps=3), 0)[-1][1]
         self.assertTrue(any(last[3].values()))
         self.assertTrue(all(last[2][agent] != last[3][agent] for agent in last[2]))
 
     def test_several_channels_are_dicts(self):
-        """With int8 patches the same numbers come in two parts."""
+        """int8 patches split the same numbers into two parts."""
         env, parts = (backplane.pettingzoo.parallel_env("uav_grid", patch_dtype=dtype) for dtype in ("float32", "int8"))
         whole, split = env.reset(seed=3)[0]["agent_4"], parts.reset(seed=3)[0]["agent_4"]
         space = parts.observation_space("agent_4")
@@ -68,8 +68,8 @@ class UavGrid(unittest.TestCase):
         self.assertTrue(parts.state_space.contains(parts.state()))
         np.testing.assert_array_equal(np.concatenate([parts.state()["state"], parts.state()["map"]]), env.state())
 
-    def test_rewards_are_those_of_the_row(self):
-        """The same seeds and actions through the channels themselves."""
+    def test_rewards_equal_the_rows(self):
+        """The same seeds and actions through the channels."""
         env, raw = backplane.pettingzoo.parallel_env("uav_grid"), backplane.EmbeddedEnv("uav_grid", 1, autoreset="disabled")
         _, infos = env.reset(seed=3)
         raw.reset(seeds=[3])
@@ -86,7 +86,7 @@ class UavGrid(unittest.TestCase):
             if not env.agents:
                 break
 
-    def test_misuse_is_refused(self):
+    def test_misuse_is_rejected(self):
         env = backplane.pettingzoo.parallel_env("uav_grid")
         with self.assertRaisesRegex(ValueError, "reset starts an episode"):
             env.step({"agent_0": 0})

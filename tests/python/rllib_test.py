@@ -11,7 +11,7 @@ import needs
 
 needs.packages("cffi", "gymnasium", "ray")
 
-os.environ.update(RAY_AUTH_MODE="disabled", RAY_USAGE_STATS_ENABLED="0")  # a cluster of one process writes nothing into the home
+os.environ.update(RAY_AUTH_MODE="disabled", RAY_USAGE_STATS_ENABLED="0")  # a local cluster that writes nothing to the home folder
 
 import ray
 from ray.rllib.algorithms.ppo import PPOConfig
@@ -20,7 +20,7 @@ import backplane
 
 
 class Ppo(unittest.TestCase):
-    def test_trains_on_rows_of_ours(self):
+    def test_trains_on_our_envs(self):
         ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
         self.addCleanup(ray.shutdown)
         config = (PPOConfig().environment("backplane/CartPole-v1")
@@ -30,8 +30,8 @@ class Ppo(unittest.TestCase):
         self.addCleanup(algorithm.stop)
         self.assertIsInstance(algorithm.env_runner.env.unwrapped, backplane.VectorEnv)
         told = algorithm.train()["env_runners"]
-        # A reward of 1 a step: one that ignores its action must count in neither. In later iterations RLlib's mean length is a little
-        # larger than the mean return, over Gymnasium's own CartPole too.
+        # The reward is 1 per step, so a step whose action is ignored must count in neither. In later iterations, RLlib's mean length
+        # slightly exceeds the mean return, also with Gymnasium's own CartPole.
         self.assertAlmostEqual(told["episode_return_mean"], told["episode_len_mean"])
         self.assertTrue(math.isfinite(algorithm.train()["env_runners"]["episode_return_mean"]))
 

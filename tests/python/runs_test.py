@@ -37,7 +37,7 @@ class Runs(unittest.TestCase):
         os.chdir(folder.name)
         pathlib.Path("two.yaml").write_text(EXPERIMENT)
 
-    def test_tell_each_iteration(self):
+    def test_report_each_iteration(self):
         told = []
         results = backplane.run("two.yaml", set={"budget.iterations": 5}, on_iteration=lambda *news: told.append(news))
         self.assertEqual(len(told), 4 * 5)
@@ -49,11 +49,11 @@ class Runs(unittest.TestCase):
                 for name in ("env_steps", "return", "sps"):
                     self.assertEqual(database.execute(names, (trial, metrics["iteration"], name)).fetchall(), [(metrics[name],)])
 
-    def test_stop_when_asked(self):
+    def test_stop_on_request(self):
         results = backplane.run("two.yaml", set={"budget.iterations": 1000000}, on_iteration=lambda trial, metrics: False)
         self.assertTrue(results.cancelled)
 
-    def test_raise_what_a_callback_raises(self):
+    def test_raise_the_exception_of_a_callback(self):
         for error in (ZeroDivisionError, KeyboardInterrupt):
             def fail(trial, metrics):
                 raise error("of mine")
@@ -62,14 +62,14 @@ class Runs(unittest.TestCase):
                 backplane.run("two.yaml", set={"budget.iterations": 1000000}, arguments=["--fresh"], on_iteration=fail)
         self.assertFalse(backplane.run("two.yaml", arguments=["--fresh"]).cancelled)
 
-    def test_say_what_is_wrong_with_a_file(self):
+    def test_report_the_errors_of_a_file(self):
         with self.assertRaisesRegex(backplane.BackplaneError, "iteratons") as caught:
             backplane.run("two.yaml", set={"budget.iteratons": 3})
         self.assertLess(caught.exception.status, 0)
         with self.assertRaisesRegex(backplane.BackplaneError, "none.yaml"):
             backplane.run("none.yaml")
 
-    def test_show_a_bar_that_ends_full(self):
+    def test_show_a_bar_that_fills_up(self):
         shown = io.StringIO()
         with contextlib.redirect_stderr(shown):
             backplane.run("two.yaml", progress=True)
@@ -77,7 +77,7 @@ class Runs(unittest.TestCase):
 
 
 class CsvCells(unittest.TestCase):
-    def test_lose_the_mark_of_a_formula(self):
+    def test_lose_the_apostrophe_of_a_formula(self):
         from backplane.results import unmarked
 
         for cell, text in [("'=1+1", "=1+1"), ("'@SUM(A1)", "@SUM(A1)"), ("'-", "-"), ("'+x", "+x"), ("''=1", "'=1")]:
@@ -118,7 +118,7 @@ class ResultsOfARun(unittest.TestCase):
             mean = metrics[(metrics.trial == trial) & (metrics.name == "return")]["mean"].item()
             self.assertEqual(trials.loc[trial, "return"], mean)
 
-    def test_curves_are_what_the_database_has(self):
+    def test_curves_equal_the_database(self):
         curves = self.results.curves.set_index(["trial", "iteration"])
         self.assertEqual(len(curves), 12)
         with sqlite3.connect(self.results.folder / "results.sqlite") as database:

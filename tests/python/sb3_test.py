@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The adapter of Stable-Baselines3: its checks, each step beside DummyVecEnv, and its PPO.
+"""The adapter of Stable-Baselines3: its checks, each step compared with DummyVecEnv, and its PPO.
 
   sb3_test.py    (BACKPLANE_HOME: the build tree)
 """
@@ -26,7 +26,7 @@ ROWS, STEPS = 5, 300
 
 
 class Steps(unittest.TestCase):
-    def test_are_those_of_dummy_vec_env(self):
+    def test_equal_dummy_vec_env(self):
         ours = backplane.sb3.make("cartpole", ROWS, max_episode_steps=25, seed=3)
         ours.action_space.seed(0)
         actions = [np.array([ours.action_space.sample() for _ in range(ROWS)]) for _ in range(STEPS)]
@@ -85,7 +85,7 @@ class Rows(unittest.TestCase):
         np.testing.assert_array_equal(envs.env.channels["obs"][2], envs.env.channels["obs"][0])
         self.assertEqual(envs.env_is_wrapped(Monitor), [False] * 3)
 
-    def test_refuse_what_is_wrong(self):
+    def test_reject_misuse(self):
         envs = backplane.sb3.make("ant", 2)
         envs.reset()
         with self.assertRaisesRegex(ValueError, r"expected the shape \(2, 8\)"):
@@ -105,7 +105,7 @@ class Training(unittest.TestCase):
         model.learn(20_000)
         self.assertGreater(np.mean([episode["r"] for episode in model.ep_info_buffer]), 60)
 
-    def test_takes_sb3s_wrappers(self):
+    def test_accepts_sb3s_wrappers(self):
         model = PPO("MlpPolicy", VecNormalize(VecMonitor(backplane.sb3.make("ant", 4, threads=2))), n_steps=32, batch_size=64, device="cpu")
         model.learn(256)
 

@@ -18,7 +18,7 @@ import needs
 needs.packages("cffi", "gymnasium")
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# What a snippet needs that stands in no import of it.
+# Packages that a snippet needs without importing them.
 HIDDEN = {"backplane.pettingzoo": "pettingzoo", "results.trials": "pandas"}
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Episodes through gymnasium.make("backplane/...") beside Gymnasium's own env, from the same state and with the same actions: observations
-are Gymnasium's rounded to float32, rewards too, flags are equal.
+"""Compares episodes of gymnasium.make("backplane/...") with Gymnasium's own env, from the same state and with the same actions.
+Observations and rewards are Gymnasium's rounded to float32, flags are equal.
 
   trajectories_test.py    (BACKPLANE_HOME: the build tree)
 """

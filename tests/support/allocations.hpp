@@ -3,5 +3,5 @@
 
 #include <cstdint>
 
-// Calls of malloc, calloc, realloc and aligned_alloc so far; 0 always where a sanitizer owns the heap.
+// Calls of malloc, calloc, realloc and aligned_alloc so far; always 0 if a sanitizer replaces the allocator.
 uint64_t Allocations();

@@ -1,4 +1,4 @@
-// A small batch on disk: two trials of two points, one of them with a failed attempt before the good one.
+// A small batch on disk: two trials of two points; one trial has a failed attempt before the successful one.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A small data set and a learner of it, whose every number can be told by hand.
+// A small data set and a learner of it; every number can be computed by hand.
 #pragma once
 
 #include <unistd.h>
@@ -13,7 +13,8 @@
 
 namespace backplane {
 
-// Item i has 1 + 5 i % capacity numbers, all i, and weighs as much as it is long. As an env: one step, which pays the action.
+// Item i has 1 + 5 i % capacity numbers, all equal to i, and its weight is its length. As an env: one step whose reward is the
+// action.
 class Numbers {
  public:
   static constexpr bp::About kAbout{"env.numbers", "1.0.0", "A data set of numbers."};
@@ -70,8 +71,8 @@ class Numbers {
   bp::Handle<uint8_t> terminated_ = spec_.Terminated().Get<uint8_t>(BP_ROLE_TERMINATED);
 };
 
-// Adds up what it is given: after a group, `sum` has grown by the sum of all its numbers over the group's weight. On its
-// made-up device a micro-batch of n items of length l takes 1,000 + 10 n l bytes.
+// Adds up its input: after a group, `sum` has grown by the sum of all its numbers, divided by the group's weight. On its
+// fictitious device, a micro-batch of n items of length l needs 1,000 + 10 n l bytes.
 class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
  public:
   static constexpr bp::About kAbout{.id = "learner.adds", .version = "1.0.0", .summary = "Adds numbers up."};
@@ -95,7 +96,7 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
       bp::Opt("held_out_any", &Options::held_out_any,
               "Takes the held-out loss of the items it has just acted for, and no other."),
   };
-  // What `consume` got, for tests in the same process.
+  // The arguments of `consume`, for tests in the same process.
   struct Seen {
     std::vector<int> items;
     int64_t longest;
@@ -136,7 +137,7 @@ class Adds : public bp::DataLearner, public bp::LearnerPlugin<Adds> {
     metrics_.Record("train/updates_before", static_cast<double>(UpdatesDone()));  // of this trial
     metrics_.Record("train/updates_in_all", static_cast<double>(UpdatesInAll(options_.group)));
   }
-  // The mean number, of which `held out` is the distance.
+  // The mean number; `held out` is the distance from it.
   double HeldOutLoss(const bp::Delivery& delivery) {
     const auto obs = delivery.Get<float>("obs");
     const auto weight = delivery.Get<float>("weight");

@@ -1,4 +1,4 @@
-// A small host for one env plugin: loads the file, gives it options as JSON, owns its buffers, resets and steps it.
+// A small host for one env plugin: loads the file, passes options as JSON, owns its buffers, resets and steps it.
 #pragma once
 
 #include <dlfcn.h>
@@ -21,7 +21,7 @@
 
 namespace harness {
 
-// A bp_host that keeps the last sentence given to `fail`, the warnings, and what else was logged.
+// A bp_host that keeps the last message of `fail`, the warnings, and other log lines.
 class FakeHost {
  public:
   FakeHost() {
@@ -48,7 +48,7 @@ class FakeHost {
   bp_host host_;
 };
 
-// A number, or what an option takes in place of one, such as "auto".
+// A number, or a word that an option accepts instead, such as "auto".
 template <class Number>
 nlohmann::json NumberOrWord(const YAML::Node& node) {
   Number number;
@@ -56,7 +56,7 @@ nlohmann::json NumberOrWord(const YAML::Node& node) {
   return node.as<std::string>();
 }
 
-// The default of every option that has one, by path.
+// Defaults of the options by path.
 inline nlohmann::json Defaults(const bp_descriptor& d) {
   const auto parse = [](const bp_param& p) -> nlohmann::json {
     const YAML::Node node = YAML::Load(p.def);
@@ -76,7 +76,7 @@ inline nlohmann::json Defaults(const bp_descriptor& d) {
   return defaults;
 }
 
-// A bp_config over the table's defaults with some options replaced. Unknown options fail the test.
+// A bp_config with the table's defaults and some options replaced. Unknown options fail the test.
 class FakeConfig {
  public:
   FakeConfig(const bp_descriptor& d, const nlohmann::json& given) : values_(Defaults(d)) {
@@ -135,7 +135,7 @@ class FakeConfig {
   }
 
   nlohmann::json values_;
-  std::map<const nlohmann::json*, std::string> structures_;  // the JSON texts of mappings and lists
+  std::map<const nlohmann::json*, std::string> structures_;  // JSON texts of mappings and lists
   std::string text_;
   std::map<std::string, std::string> where_;
   bp_config config_;
@@ -148,8 +148,8 @@ inline const bp_module* Load(const std::string& path) {
   return reinterpret_cast<const bp_module* (*)()>(dlsym(library, "bp_module_v1"))();
 }
 
-// An instance with its buffers: `slots` = 1, or T + 1 for a rollout of T steps. Those of an env on a device lie there; what
-// tests read and write is a copy, which goes there before each call and comes back after it.
+// An instance with its buffers: `slots` = 1, or T + 1 for a rollout of T steps. Tests read and write copies of a device env's
+// buffers, which are copied to the device before each call and back after it.
 class Env {
  public:
   Env(const std::string& path, uint64_t rows, uint64_t slots = 1, const nlohmann::json& options = nlohmann::json::object())
@@ -185,16 +185,16 @@ class Env {
     return OnDevice([&] { return api_->step(env_, slot, 0, rows_); });
   }
 
-  // A row of a channel in a slot, all its agents; NULL where the slot has no such entry.
+  // A row of a channel in a slot, with all agents; NULL if the slot has no such entry.
   template <class T>
   T* At(const std::string& channel, uint64_t row = 0, uint32_t slot = 0) const {
     char* const data = data_[slot][index_.at(channel)];
     return data ? reinterpret_cast<T*>(data) + row * Size(channel) : nullptr;
   }
   float* Obs(uint64_t row = 0, uint32_t slot = 0) const { return At<float>("obs", row, slot); }
-  // Elements of a row, all its agents.
+  // Elements of a row, with all agents.
   int64_t Size(const std::string& channel) const { return RowElements(spec().channels[index_.at(channel)]); }
-  // Everything a slot holds, for comparisons bit by bit.
+  // The whole contents of a slot, for comparisons bit by bit.
   std::vector<char> Bytes(uint32_t slot = 0) const {
     std::vector<char> all;
     for (uint64_t c = 0; c < spec().n_channels; ++c) {
@@ -235,8 +235,7 @@ class Env {
   }
   int64_t Agents(const bp_channel& c) const { return c.scope == BP_SCOPE_AGENT ? spec().max_agents : 1; }
   int64_t RowElements(const bp_channel& c) const { return Agents(c) * Elements(c); }
-  // T entries of a transition channel, T + 1 of a state channel; slot t points at entries t and t + 1, the last slot at entry
-  // 0.
+  // T entries of a transition channel, T + 1 of a state channel. Slot t points at entries t and t + 1, the last at entry 0.
   void Allocate() {
     const uint64_t steps = slots_ == 1 ? 1 : slots_ - 1;
     pointers_.resize(slots_), data_.resize(slots_);
@@ -293,8 +292,8 @@ class Env {
   std::vector<bp_frame> frames_;
 };
 
-// Starts an episode in row 0 in a state of its own: `numbers` are the first of the author's struct, which follows key and
-// random stream in the snapshot. The observation stays that of the reset.
+// Starts an episode in row 0 in a given state: `numbers` are the first of the author's struct, which follows key and random
+// stream in the snapshot. The observation stays the reset's.
 inline void StartAt(Env& env, std::initializer_list<double> numbers) {
   std::vector<char> bytes(env.snapshot()->row_bytes(env.get()));
   ASSERT_EQ(env.Reset(0, {1}), BP_OK);

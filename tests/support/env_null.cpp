@@ -1,4 +1,4 @@
-// The cheapest env: shows what the authoring layer costs.
+// The cheapest env: shows the cost of the authoring layer.
 #include "backplane/env.hpp"
 
 struct Null {

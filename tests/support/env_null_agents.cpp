@@ -1,4 +1,4 @@
-// The cheapest env of four agents a row: shows what agents cost.
+// The cheapest env with four agents per row: shows the cost of agents.
 #include "backplane/env.hpp"
 
 struct NullAgents {

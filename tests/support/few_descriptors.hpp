@@ -1,6 +1,5 @@
-// A process that has no file descriptor left, as after a leak: every open fails with EMFILE.
-//
-// What is thrown is looked at when they are back: a sanitizer that looks at an object's type needs some itself.
+// A process without free file descriptors, as after a leak: every open fails with EMFILE.
+// Exceptions are inspected after the descriptors are free again, because sanitizers need some to read an object's type.
 #pragma once
 
 #include <fcntl.h>
@@ -29,7 +28,7 @@ class FewDescriptors {
   rlimit before_{};
 };
 
-// The sentence that `call` then throws; empty: none.
+// The message that `call` throws; empty if none.
 std::string SentenceWithoutDescriptors(const auto& call) {
   try {
     const FewDescriptors none_left;

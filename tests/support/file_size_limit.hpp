@@ -1,4 +1,4 @@
-// A limit on the size of files: it ends a write half-way, as a full disk does.
+// A limit on the size of files: writes end half-way, as on a full disk.
 #pragma once
 
 #include <sys/resource.h>

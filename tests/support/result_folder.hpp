@@ -1,4 +1,4 @@
-// A results folder on disk, as a batch leaves it: what a test does not say is not there.
+// A results folder on disk, as a batch leaves it, with only the files that a test adds.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ class ResultFolder {
     std::filesystem::create_directories((folder_.out / relative).parent_path());
     std::ofstream(folder_.out / relative, std::ios::binary) << text;
   }
-  // Of the attempt that was started last.
+  // Belongs to the latest attempt.
   void WriteAttempt(const std::string& trial_id, const std::string& file, const std::string& text, unsigned attempt = 1) {
     Write(std::filesystem::path("trials") / trial_id / ("attempt-" + std::to_string(attempt)) / file, text);
   }

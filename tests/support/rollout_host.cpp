@@ -17,7 +17,7 @@ struct Idle {
   std::vector<bp_channel> out;
   bp_learner_spec spec;
   uint64_t agents;
-  std::optional<bp::ActionSpace> space;  // with its mask: of the one that draws
+  std::optional<bp::ActionSpace> space;  // with the mask if it draws
 };
 const char* const kNone[] = {nullptr};
 const char* const kMask[] = {"action_mask", nullptr};
@@ -87,7 +87,7 @@ const PluginInfo* FindEnv(Catalog& catalog, const std::string& file) {
   return info;
 }
 
-// Every option of the plugin with its default, or as given.
+// Every option of the plugin with its default or the given value.
 nlohmann::json Options(const PluginInfo& info, const nlohmann::json& given) {
   nlohmann::json out = nlohmann::json::object();
   for (const OptionInfo& option : info.options) {

@@ -1,5 +1,5 @@
-// One env plugin under the host's collector, with a learner that does nothing: actions are put into the buffers beforehand,
-// or were recorded from one that draws them.
+// One env plugin in the host's collector, with a learner that does nothing: the test sets the actions, or replays recorded
+// random ones.
 #pragma once
 
 #include <memory>
@@ -19,22 +19,22 @@ struct Setting {
   uint64_t rows = 64, chunk_rows = 16, horizon = 64;
   unsigned threads = 1;
   bool pin = false;
-  uint64_t spin = 0;    // instructions (about) that `act` wastes for each row: a negative control
+  uint64_t spin = 0;    // instructions (about) that `act` wastes per row: a negative control
   bool still = false;   // all actions are 0
-  bool masked = false;  // `act` draws evenly from what ACTION_MASK allows, in place of doing nothing
-  nlohmann::json options = nlohmann::json::object();  // of the env, in place of its defaults
+  bool masked = false;  // `act` draws evenly from the choices of ACTION_MASK instead of doing nothing
+  nlohmann::json options = nlohmann::json::object();  // options of the env instead of its defaults
 };
 
 class Host {
  public:
-  // Loads, creates and binds for `setting.horizon`; the action buffers hold uniform draws from the action space.
-  // Two hosts of the same file and rows see the same episodes, whatever the other settings.
+  // Loads, creates and binds for `setting.horizon`; the action buffers contain uniform draws from the action space. Two hosts
+  // of the same file and rows play the same episodes, whatever the other settings.
   explicit Host(const Setting& setting);
 
   // One rollout of setting.horizon steps.
   void Collect();
-  // The first episodes of all rows, as far as setting.horizon steps, as an evaluation of as many candidates; all actions are 0.
-  // False if an episode has ended before.
+  // The first episodes of all rows within setting.horizon steps, as an evaluation of as many candidates; all actions are 0.
+  // False if an episode has ended earlier.
   bool Score();
   // Actions of steps [first, first + setting.horizon).
   void FillActions(uint64_t first);
@@ -46,7 +46,7 @@ class Host {
   EnvInstance& env() { return *env_; }
   RolloutCollector& collector() { return *collector_; }
   const PoolUse& use() const { return scorer_ ? scorer_->use() : collector_->use(); }
-  // The row's whole state as the env saves it. Throws std::runtime_error if it has no snapshots.
+  // The row's whole saved state. Throws std::runtime_error if the env has no snapshots.
   std::vector<char> Snapshot(uint64_t row);
 
  private:

@@ -1,4 +1,4 @@
-// Documents with summaries, written for these tests, as files in a folder of the process, and a vocabulary trained on them.
+// Documents with summaries for these tests, in files of a folder per process, and a vocabulary trained on them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ class Summaries {
             {"산으로 가는 밤 기차는 한 주에 세 번 다닙니다.", "산으로 가는 밤 기차"}};
   }
 
-  // What env.summarization cannot be made without.
+  // Options that env.summarization requires.
   nlohmann::json options(const std::string& data = "english.tsv") const {
     return {{"data", File(data)}, {"tokenizer", File("spm.model")}};
   }

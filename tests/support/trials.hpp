@@ -1,4 +1,4 @@
-// Trials and result sets in memory, with as much in them as a test says.
+// Trials and result sets in memory, with the contents that a test sets.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace backplane {
 
-// Completed on two cores with one seed; without a speed it is one that failed.
+// Completed on two cores with one seed; failed if it has no speed.
 inline TrialData MakeTrial(uint64_t runners, uint64_t rows, std::optional<double> sps, uint64_t seed = 0) {
   TrialData trial;
   trial.point = "num_env_runners=" + std::to_string(runners) + " num_envs_per_env_runner=" + std::to_string(rows);
@@ -35,7 +35,7 @@ inline TrialData With(TrialData trial, const std::string& measure, Number number
   return trial;
 }
 
-// Sets a value that the sweep names.
+// Sets a value of a swept key.
 inline TrialData Swept(TrialData trial, const std::string& path, const nlohmann::json& value) {
   nlohmann::json* place = &trial.config;
   size_t begin = 0;

@@ -1,4 +1,4 @@
-// Options of the multi-UAV grid for tests that make no plugin: the defaults of its table, with some replaced.
+// Options of the multi-UAV grid for tests without a plugin: its table's defaults, with some replaced.
 #pragma once
 
 #include "support/env_harness.hpp"

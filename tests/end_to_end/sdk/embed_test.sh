@@ -21,7 +21,7 @@ cp -r "$root/examples/embed" "$work/examples"
 "$cmake" -S "$work/examples" -B "$work/build" "-DCMAKE_PREFIX_PATH=$work/after" > "$work/configure.log"
 "$cmake" --build "$work/build" > "$work/build.log" || fail "wanted the examples to be built" "$work/build.log"
 
-# The rule balances the pole: every episode of 2,000 steps / 500 ends at its limit.
+# The rule balances the pole, so every episode ends at its limit: 2,000 steps / 500.
 "$work/build/step" > "$work/step.txt" 2>&1 || fail "wanted step to end well" "$work/step.txt"
 grep -qx '256 episodes, mean return 500.0' "$work/step.txt" || fail "wanted 64 x 2000 / 500 episodes of 500" "$work/step.txt"
 if "$work/build/step" '{"max_episode_step": 500}' 2> "$work/wrong.txt"; then

@@ -40,7 +40,7 @@ cp "$work/outside/build/env_outside.so" "$work/plugins/"
 "$backplane" plugin list --plugin-path "$work/plugins" > "$work/list.txt"
 grep -q '^env  *outside ' "$work/list.txt" || fail "wanted a line with 'env outside' from \`plugin list\`" "$work/list.txt"
 
-# refused SENTENCE ARGUMENTS [NAME=VALUE]: what backplane_add_plugin says of them.
+# Expects backplane_add_plugin to reject ARGUMENTS with this SENTENCE. Arguments: SENTENCE ARGUMENTS [NAME=VALUE]
 refused() {
   mkdir -p "$work/refused"
   printf 'cmake_minimum_required(VERSION 3.25)\nproject(refused LANGUAGES NONE)\nfind_package(backplane REQUIRED)\n' > "$work/refused/CMakeLists.txt"
@@ -58,9 +58,9 @@ refused "KIND: expected env, learner or monitor, got 'environment'" 'KIND enviro
 refused "got no include/ and lib/libtorch.so in $work/nowhere. \`pip install torch" 'KIND learner SOURCES plugin.cpp USES torch' \
   "BACKPLANE_TORCH_LIB=$work/nowhere/lib"
 
-[ -z "$sanitize" ] || exit 0  # such a host takes plugins that are built like it
+[ -z "$sanitize" ] || exit 0  # such a host accepts plugins that are built like it
 
-# Without CMake, by the two lines of docs/plugin-guide.md: the plugins that pages of the guide have in full, each behind its file's name.
+# Builds without CMake, by the two lines of docs/plugin-guide.md: the guide's complete plugins, each after its file's name.
 mkdir "$work/pages"
 cd "$work/pages"
 awk '/^`[a-z_]+\.(cpp|yaml)`:$/ {name = $0; gsub(/[`:]/, "", name)}
@@ -73,7 +73,7 @@ for file in polynomial reinforce; do
   "$backplane" run "$file.yaml" --set budget.iterations=2 > "$work/log" 2>&1 || fail "wanted $file to train" "$work/log"
 done
 
-# Every template, in one project, so that the compiler is looked for once. What says it needs LibTorch is beside them.
+# All templates in one project, so that CMake looks for the compiler once. A plugin that needs LibTorch is next to them.
 mkdir "$work/new"
 cd "$work/new"
 "$backplane" new env my_env > "$work/new.log"

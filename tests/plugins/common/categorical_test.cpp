@@ -1,4 +1,4 @@
-// Choices as they are drawn, and their part of the loss, against reference figures.
+// Sampled choices and their part of the loss, compared with reference values.
 #include "on_policy/categorical.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ const uint8_t kMask[] = {1, 0, 1, 1};
 TEST(Categorical, MaskedChoicesAreNeverDrawn) {
   const float logits[] = {1, 2, .5f, -1};
   const uint8_t mask[] = {1, 0, 1, 1};
-  const double logps[] = {-.5549569196420, 0, -1.0549569196420, -2.5549569196420};  // of the probabilities below
+  const double logps[] = {-.5549569196420, 0, -1.0549569196420, -2.5549569196420};  // probabilities as listed below
   int count[4] = {};
   for (uint64_t i = 0; i < 20000; ++i) {
     bp_rng rng{i, 0};
@@ -29,7 +29,7 @@ TEST(Categorical, MaskedChoicesAreNeverDrawn) {
 }
 
 TEST(Categorical, MaskedLogProbabilityAndEntropyAgreeWithTheReference) {
-  // At ratio 1 the derivative by the logits is that of the log-probability, times -A: 1 - p of what was taken, -p elsewhere.
+  // At ratio 1, the derivative by the logits is the log-probability's, times -A: 1 - p for the action taken, -p for the others.
   const double p[] = {.5740969929677, 0, .3482074278837, .0776955791486};
   double d[4];
   LossSums sums;
@@ -56,9 +56,9 @@ TEST(ValueLoss, IsHubersBeyondDelta) {
   EXPECT_EQ(sums.value, 4.5 + 70);
 }
 
-TEST(ValueLoss, TakesTheLargerOfClippedAndFree) {
+TEST(ValueLoss, IsTheLargerOfClippedAndFree) {
   LossSums sums;
-  // The value moved from 1 to 3 towards the target 4: clipped it stands at 1.5, which is worse and has no slope.
+  // The value moved from 1 to 3 towards the target 4: clipped it is 1.5, which is worse and has no slope.
   EXPECT_EQ(ValueLoss<double>(3, 1, 4, .5, 0, &sums), 0);
   EXPECT_EQ(sums.value, .5 * 2.5 * 2.5);
   EXPECT_EQ(ValueLoss<double>(3, 1, 0, .5, 0, &sums), 3);

@@ -1,4 +1,4 @@
-// Reference figures: rlax multistep_test.py, and sums done by hand in float64.
+// Reference values: rlax multistep_test.py, and sums computed by hand in float64.
 #include "on_policy/gae.hpp"
 
 #include <gmock/gmock.h>
@@ -65,8 +65,8 @@ TEST(Gae, LambdaOneIsDiscountedReturnMinusValue) {
   EXPECT_NEAR(a[0], 1 + .9 * 2 + .81 * 3 + .729 * 2 - .5, 1e-12);
 }
 
-// A stream cut into pieces, each ended by the value of what follows and the carried advantage of nothing, is the whole stream
-// as long as the cut is where an episode was cut too.
+// A stream may be cut where an episode was cut, too. Each piece ends with the next value and carries no advantage; together
+// they equal the whole stream.
 TEST(Gae, CutsWithTheRightBootstrapsGiveTheWhole) {
   const Numbers r{1, .5, -1, 2, 0, 1}, v{.1, .2, -.3, .4, .5, -.6}, next{.2, -.3, 7, .5, -.6, .9}, discount(6, .99);
   Numbers carry(6, .99 * .95);

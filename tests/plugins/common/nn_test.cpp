@@ -1,4 +1,4 @@
-// Products and loops against plain sums, and their promise that a row's result is its own.
+// Products and loops compared with plain sums; a row's result must not depend on others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ std::vector<float> Normals(int64_t n, uint64_t key) {
   return values;
 }
 
-// Products of every edge, of whole numbers.
+// Products of whole numbers at every edge of the tiles.
 template <class T>
 void ExpectPlainSums(Precision precision) {
   for (int64_t m : {1, 2, 3, 7, 8, 13, 24}) {
@@ -65,8 +65,8 @@ void ExpectPlainSums(Precision precision) {
   }
 }
 
-TEST(Products, OfEveryEdgeAreThePlainSums) { ExpectPlainSums<float>(Precision::kFull); }
-TEST(Products, OfDoublesAreThePlainSums) { ExpectPlainSums<double>(Precision::kFull); }
+TEST(Products, EqualPlainSumsAtEveryEdge) { ExpectPlainSums<float>(Precision::kFull); }
+TEST(Products, EqualPlainSumsInDoubles) { ExpectPlainSums<double>(Precision::kFull); }
 
 void ExpectRowsOfTheirOwn(Precision precision) {
   constexpr int64_t kRows = 29, kIn = 101, kOut = 72;
@@ -88,7 +88,7 @@ class Bf16Products : public ::testing::Test {
   void SetUp() override {
     if (!HasBf16()) GTEST_SKIP() << "no avx512_bf16";
   }
-  // 8 bits, to nearest, ties to even.
+  // Rounds to 8 bits: to nearest, ties to even.
   static float Rounded(float x) {
     if (x == 0 || !std::isfinite(x)) return x;
     int exponent;
@@ -97,8 +97,8 @@ class Bf16Products : public ::testing::Test {
   }
 };
 
-// Whole numbers up to 256 are numbers of bfloat16.
-TEST_F(Bf16Products, OfWholeNumbersAreThePlainSums) { ExpectPlainSums<float>(Precision::kBf16); }
+// bfloat16 represents whole numbers up to 256 exactly.
+TEST_F(Bf16Products, EqualPlainSumsForWholeNumbers) { ExpectPlainSums<float>(Precision::kBf16); }
 TEST_F(Bf16Products, ARowsBitsDoNotDependOnItsNeighbours) { ExpectRowsOfTheirOwn(Precision::kBf16); }
 
 TEST_F(Bf16Products, FactorsAreRoundedToNearestAndTiesToEven) {
@@ -133,8 +133,7 @@ TEST_F(Bf16Products, KeepNaN) {
   for (int64_t i = 0; i < 80; ++i) EXPECT_EQ(std::isnan(y[i]), i / 20 == 2) << i;
 }
 
-// Against sums in double: within what k additions in float32 may lose of the products of rounded factors, which are within
-// 2^-8 of each factor of those of the numbers themselves.
+// Compared with sums in double. The bound covers k additions in float32 and the rounding of the factors, 2^-8 of each.
 TEST_F(Bf16Products, AreSumsInFloatOfRoundedFactors) {
   constexpr int64_t kM = 37, kN = 75;
   for (int64_t k : {1, 27, 128, 256}) {
@@ -193,7 +192,7 @@ TEST(Vectors, SumOfSquaresIsSummedInDouble) {
   EXPECT_NEAR(SumOfSquares(x.data(), 100'003), 100'003 * static_cast<double>(0.1f) * 0.1f, 1e-9);
 }
 
-// Lanes of their own for each part: not the sums of two halves, which would round otherwise.
+// Each part uses separate lanes: summing two halves would round differently.
 TEST(Vectors, PartsOfASumOfSquaresHaveTheBitsOfTheWhole) {
   for (const int64_t n : {0, 5, 16, 17, 31, 32, 40, 5003}) {
     std::vector<float> x(n);
@@ -210,7 +209,7 @@ TEST(Vectors, PartsOfASumOfSquaresHaveTheBitsOfTheWhole) {
   }
 }
 
-TEST(Vectors, NormalizeKeepsWhatASmallDeviationNeeds) {
+TEST(Vectors, NormalizeKeepsPrecisionAtASmallDeviation) {
   const float in[] = {1000.25f, 1e9f, -1e9f};
   const double mean[] = {1000, 0, 0}, scale[] = {4, 1, 1};
   float out[3];
@@ -240,7 +239,7 @@ TEST(Layers, FirstWeightsAreOrthogonal) {
   }
 }
 
-// Lengths around those of registers.
+// Lengths around multiples of a register's length.
 constexpr int64_t kLengths[] = {1, 3, 4, 15, 16, 17, 40, 257};
 
 TEST(Rowwise, SoftmaxIsTheShareOfEachExponential) {
@@ -283,7 +282,7 @@ TEST(Rowwise, LayerNormHasMeanAndVarianceOfItsRow) {
   }
 }
 
-TEST(Rowwise, GeluIsThatOfTheErrorFunction) {
+TEST(Rowwise, GeluUsesTheErrorFunction) {
   std::vector<float> x;
   for (double at = -12; at < 12; at += 0.01) x.push_back(static_cast<float>(at));
   std::vector<float> y = x;
@@ -294,7 +293,7 @@ TEST(Rowwise, GeluIsThatOfTheErrorFunction) {
   }
   float last = x.back();
   GeluInPlace(&last, 1);
-  EXPECT_EQ(last, y.back()) << "wherever it stands";
+  EXPECT_EQ(last, y.back()) << "at any position";
 }
 
 TEST(Rowwise, HeadsAttendToRowsThatLieAnywhere) {

@@ -1,4 +1,4 @@
-// Standard normals in bulk, against the definition in double.
+// Standard normals in bulk, compared with the definition in double.
 #include "nn/normals.hpp"
 
 #include <gtest/gtest.h>
@@ -43,8 +43,8 @@ TEST(Normals, AreAFunctionOfKeyAndPlace) {
   EXPECT_NE(whole, Normals(8, 0, 1000));
 }
 
-// Places beyond the 32 bits of the counter's first word.
-TEST(Normals, GoOnBeyondTheFirstWordOfTheCounter) {
+// Positions beyond the 32 bits of the counter's first word.
+TEST(Normals, ContinueBeyondTheFirstWordOfTheCounter) {
   const int64_t wrap = int64_t{4} << 32;
   EXPECT_NE(Normals(7, wrap, 64), Normals(7, 0, 64));
 }

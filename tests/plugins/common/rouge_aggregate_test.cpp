@@ -1,4 +1,4 @@
-// Means, and intervals beside what is known of a mean's distribution.
+// Means, and their intervals compared with a mean's known distribution.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -50,7 +50,7 @@ TEST(RougeAggregate, DependsOnTheSeedAndOnNothingElse) {
   EXPECT_NE(Summarize(scores, {.seed = 3}).low.rouge1.f, Summarize(scores, {.seed = 4}).low.rouge1.f);
 }
 
-TEST(RougeAggregate, OfOneScoreIsThatScore) {
+TEST(RougeAggregate, MeanOfOneScoreIsTheScore) {
   const std::vector<Scores> one{{.rouge2 = {.1, .2, .3}}};
   const Aggregate all = Summarize(one);
   EXPECT_EQ(all.low.rouge2.f, .3);
@@ -67,7 +67,7 @@ TEST(RougeAggregate, InterpolatesBetweenRanksAsNumpyDoes) {
   EXPECT_DOUBLE_EQ(all.low.rouge1.f, (ends.low.rouge1.f + ends.high.rouge1.f) / 2);
 }
 
-TEST(RougeAggregate, RefusesWhatHasNoMean) {
+TEST(RougeAggregate, RejectsScoresWithoutAMean) {
   const std::vector<Scores> one(1);
   EXPECT_THROW(Summarize({}), std::invalid_argument);
   EXPECT_THROW(Summarize(one, {.resamples = 0}), std::invalid_argument);

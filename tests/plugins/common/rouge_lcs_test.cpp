@@ -1,4 +1,4 @@
-// The bits beside the plain table.
+// Compares the bit-parallel algorithm with the plain table.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ Table Plain(const std::vector<Id>& rows, const std::vector<Id>& columns) {
   return t;
 }
 
-// As rouge_score's _backtrack_norec reads it, with columns for the reference.
+// As in rouge_score's _backtrack_norec, with columns for the reference.
 std::vector<size_t> PlainTrace(const std::vector<Id>& rows, const std::vector<Id>& columns) {
   const Table t = Plain(rows, columns);
   std::vector<size_t> out;
@@ -40,7 +40,7 @@ std::vector<Id> Draw(bp_rng* rng, size_t n, Id distinct) {
   return out;
 }
 
-TEST(RougeLcs, IsThatOfThePlainTable) {
+TEST(RougeLcs, EqualsThePlainTable) {
   bp_rng rng{bp_seed(1, BP_PURPOSE_EVAL, 0, 0), 0};
   Lcs lcs;
   const size_t lengths[] = {0, 1, 5, 63, 64, 65, 128, 200};

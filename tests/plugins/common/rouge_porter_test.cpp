@@ -12,7 +12,7 @@ std::string Stem(std::string word) {
   return word;
 }
 
-TEST(PorterStem, IsThatOfThePaper) {
+TEST(PorterStem, EqualsThePapersExamples) {
   EXPECT_EQ(Stem("caresses"), "caress");
   EXPECT_EQ(Stem("ponies"), "poni");
   EXPECT_EQ(Stem("agreed"), "agre");
@@ -24,7 +24,7 @@ TEST(PorterStem, IsThatOfThePaper) {
   EXPECT_EQ(Stem("controll"), "control");
 }
 
-TEST(PorterStem, DiffersFromMartinPortersWhereNltkDoes) {
+TEST(PorterStem, DiffersFromPorterAsNltkDoes) {
   EXPECT_EQ(Stem("everyday"), "everyday");  // everydai
   EXPECT_EQ(Stem("dying"), "die");          // dy
   EXPECT_EQ(Stem("cries"), "cri");          //
@@ -41,11 +41,11 @@ TEST(PorterStem, DiffersFromMartinPortersWhereNltkDoes) {
   EXPECT_EQ(Stem("news"), "news");          // new
 }
 
-TEST(PorterStem, OfAWordWithoutAVowelIsTheWord) {
+TEST(PorterStem, KeepsAWordWithoutAVowel) {
   for (const char* word : {"", "a", "is", "xyz", "mp3", "2026", "ss"}) EXPECT_EQ(Stem(word), word);
 }
 
-TEST(PorterStem, OfARunOfYsComesInTimeLinearInIt) {
+TEST(PorterStem, TakesTimeLinearInARunOfYs) {
   const std::string word(1 << 20, 'y');
   EXPECT_EQ(Stem(word).size(), word.size());
 }

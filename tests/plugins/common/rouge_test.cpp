@@ -1,5 +1,5 @@
-// Scores that others have published: google-research's rouge_scorer_test.py and ROUGE's own README for the one side, runs of
-// PyPI's rouge 1.0.1 for the other. tests/parity/rouge_test.cpp has many more, beside the packages themselves.
+// Published scores: google-research's rouge_scorer_test.py and ROUGE's README for one implementation, runs of PyPI's rouge
+// 1.0.1 for the other. tests/parity/rouge_test.cpp compares many more texts with the packages.
 #include <gmock/gmock.h>
 
 #include <string>
@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 constexpr std::string_view kFox = "The quick brown fox jumps over the lazy dog", kDog = "The quick brown dog jumps on the log.";
 
-// Precision, recall and F to the five digits in which goldens are given.
+// Precision, recall and F to the goldens' five digits.
 MATCHER_P3(Is, precision, recall, f, "") {
   return std::abs(arg.precision - precision) < 1e-5 && std::abs(arg.recall - recall) < 1e-5 && std::abs(arg.f - f) < 1e-5;
 }
@@ -61,10 +61,10 @@ TEST(RougeGoogle, ScoresATextWithoutWordsZero) {
       EXPECT_THAT(score, Is(0, 0, 0)) << text;
 }
 
-TEST(RougeGoogle, ComparesStemsWhereToldTo) {
+TEST(RougeGoogle, ComparesStemsOnRequest) {
   EXPECT_THAT(Google("carefully hopping", "careful hops").rouge1, Is(0, 0, 0));
   EXPECT_THAT(Google("carefully hopping", "careful hops", /*stem=*/true).rouge1, Is(1, 1, 1));
-  EXPECT_THAT(Google("was", "wa", /*stem=*/true).rouge1, Is(0, 0, 0)) << "only words of four letters and more";
+  EXPECT_THAT(Google("was", "wa", /*stem=*/true).rouge1, Is(0, 0, 0)) << "only words of four or more letters";
 }
 
 TEST(RougePltrdy, CountsDistinctWords) {
@@ -82,9 +82,9 @@ TEST(RougePltrdy, ScoresTheFox) {
   EXPECT_NEAR(fox.rougeL.f, .588235289, 1e-9);
 }
 
-TEST(RougePltrdy, TakesBlanksBetweenDotsForAnEmptyWord) { EXPECT_NEAR(Pltrdy("a b. ", "a b").rouge1.f, .799999995, 1e-9); }
+TEST(RougePltrdy, CountsBlanksBetweenDotsAsAnEmptyWord) { EXPECT_NEAR(Pltrdy("a b. ", "a b").rouge1.f, .799999995, 1e-9); }
 
-TEST(RougePltrdy, RefusesATextOfDots) {
+TEST(RougePltrdy, RejectsATextOfDots) {
   EXPECT_THROW(Pltrdy("", "a"), EmptyText);
   try {
     Pltrdy("a", "...");
@@ -114,7 +114,7 @@ TEST(Rouge, WarnsOfHangulThatTheTokenizerDrops) {
   EXPECT_FALSE(MissesHangul({.impl = Impl::kPltrdy}, korean));
 }
 
-TEST(Rouge, TakesTheBestReferenceOfEachTypeOrTheMean) {
+TEST(Rouge, UsesTheBestReferenceOfEachTypeOrTheMean) {
   const std::string_view references[] = {"c d e f", "a b", "a b x"};
   const Scores best = Scorer({}).Score("a b c", references);
   EXPECT_THAT(best.rouge1, Is(.66667, 1, .8));
@@ -123,23 +123,22 @@ TEST(Rouge, TakesTheBestReferenceOfEachTypeOrTheMean) {
   EXPECT_THAT(mean.rouge1, Is((1 + 2 + 2) / 9., (1 / 4. + 1 + 2 / 3.) / 3, (2 / 7. + .8 + 2 / 3.) / 3));
 }
 
-TEST(Rouge, ScoresLongerNGramsAlone) {
+TEST(Rouge, ScoresLongerNGrams) {
   const std::string_view reference = "a b c d e";
   EXPECT_THAT(Scorer({}).ScoreN(3, "a b c d x", {&reference, 1}), Is(2 / 3., 2 / 3., 2 / 3.));
   for (const int n : {6, 2147483647})
     EXPECT_THAT(Scorer({}).ScoreN(n, "a b c d x", {&reference, 1}), Is(0, 0, 0)) << "no text has so many words";
 }
 
-TEST(Rouge, RefusesWhatCannotBeMet) {
+TEST(Rouge, RejectsContradictoryOptions) {
   EXPECT_THROW(Scorer({.tokenizer = Tokenizer::kChar, .stem = true}), std::invalid_argument);
-  EXPECT_THROW(Scorer({.impl = Impl::kPltrdy, .stem = true}), std::invalid_argument)
-      << "its own tokens are those of whitespace";
+  EXPECT_THROW(Scorer({.impl = Impl::kPltrdy, .stem = true}), std::invalid_argument) << "its tokens split at whitespace";
   EXPECT_THROW(Scorer({}).Score("a", std::span<const std::string_view>()), std::invalid_argument);
   const std::string_view reference = "a";
   EXPECT_THROW(Scorer({}).ScoreN(0, "a", {&reference, 1}), std::invalid_argument);
 }
 
-TEST(Rouge, SaysWhichTokenizerItUses) {
+TEST(Rouge, ReportsItsTokenizer) {
   EXPECT_EQ(Scorer({}).options().tokenizer, Tokenizer::kGoogle);
   EXPECT_EQ(Scorer({.impl = Impl::kPltrdy}).options().tokenizer, Tokenizer::kWhitespace);
 }
@@ -161,9 +160,9 @@ TEST(Rouge, ScoresTheSameOnManyThreads) {
   EXPECT_THAT(wrong, testing::Each(0));
 }
 
-TEST(Rouge, IsTheSameWhateverItReadBefore) {
+TEST(Rouge, DoesNotDependOnEarlierTexts) {
   const Scorer scorer({.stem = true});
-  std::string large;  // more words than a scratch keeps
+  std::string large;  // more words than the scratch buffer holds
   for (int i = 0; i < 80000; ++i) large += "word" + std::to_string(i) + (i % 2 ? " " : "\n");
   EXPECT_THAT(scorer.ScoreN(2, large, std::vector<std::string_view>{large}), Is(1, 1, 1));
   EXPECT_THAT(scorer.Score(kDog, kFox).rouge2, Is(.28571, .25, .26667));
@@ -178,7 +177,7 @@ TEST(Rouge, ScoresTenThousandWordsOnOneLineAndOnMany) {
   }
   EXPECT_THAT(Google(line, lines).rougeL, Is(1, 1, 1));
   EXPECT_THAT(Google(lines, lines).rougeLsum, Is(1, 1, 1));
-  EXPECT_THAT(Google(line, lines).rougeLsum, Is(1, 1, 1)) << "each of the lines stands in the one";
+  EXPECT_THAT(Google(line, lines).rougeLsum, Is(1, 1, 1)) << "the single line contains each line";
   EXPECT_THAT(Google(other, line).rougeL, Is(.9999, .9999, .9999)) << "one word is first here and last there";
   EXPECT_NEAR(Pltrdy(other, line).rougeL.f, 1, 1e-8);
 }

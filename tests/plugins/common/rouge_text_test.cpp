@@ -1,4 +1,4 @@
-// What counts as a token, in texts that are not as they should be too.
+// Tokens of regular and irregular texts.
 #include <gmock/gmock.h>
 
 #include "rouge/tokens.hpp"
@@ -22,24 +22,24 @@ std::vector<std::string> Tokens(const Options& options, std::string_view text) {
 constexpr Options kGoogle{.tokenizer = Tokenizer::kGoogle}, kWords{.tokenizer = Tokenizer::kWhitespace},
     kChars{.tokenizer = Tokenizer::kChar}, kPieces{.impl = Impl::kPltrdy, .tokenizer = Tokenizer::kWhitespace};
 
-TEST(RougeTokens, OfGoogleAreRunsOfAsciiLettersAndDigits) {
+TEST(RougeTokens, GoogleKeepsRunsOfAsciiLettersAndDigits) {
   EXPECT_THAT(Tokens(kGoogle, "Don't 3.5GB-wide_caf\u00e9s"), ElementsAre("don", "t", "3", "5gb", "wide", "caf", "s"));
   EXPECT_THAT(Tokens(kGoogle, "한글 only"), ElementsAre("only"));
 }
 
-TEST(RougeTokens, OfGoogleKnowTheTwoLettersWhoseLowerCaseIsAscii) {
+TEST(RougeTokens, GoogleKeepsTheTwoLettersWhoseLowerCaseIsAscii) {
   EXPECT_THAT(Tokens(kGoogle, "273 \u212Aelvin"), ElementsAre("273", "kelvin"));
   EXPECT_THAT(Tokens(kGoogle, "D\u0130YAR"), ElementsAre("di", "yar")) << "a combining dot follows the i";
   EXPECT_THAT(Tokens(kGoogle, "x\u212Ay"), ElementsAre("xky"));
 }
 
-TEST(RougeTokens, OfWhitespaceEndWherePythonSplits) {
+TEST(RougeTokens, WhitespaceSplitsWherePythonDoes) {
   EXPECT_THAT(Tokens(kWords, "a\u00A0b\u3000c\x1F d\u2028e\u0085f"), ElementsAre("a", "b", "c", "d", "e", "f"));
   EXPECT_THAT(Tokens(kWords, "a\u200Bb\uFEFFc"), ElementsAre("a\u200Bb\uFEFFc")) << "zero-width characters are no whitespace";
   EXPECT_THAT(Tokens(kWords, "Case KEPT"), ElementsAre("Case", "KEPT"));
 }
 
-TEST(RougeTokens, OfCharactersAreComposed) {
+TEST(RougeTokens, CharactersAreComposed) {
   EXPECT_THAT(Tokens(kChars, "\u1112\u1161\u11AB\u1100\u1173\u11AF"), ElementsAre("한", "글"));
   EXPECT_THAT(Tokens(kChars, "e\u0301 \u3000\u00A0x"), ElementsAre("\u00e9", "x"));
   EXPECT_THAT(Tokens(kChars, "가\u11A8"), ElementsAre("각"));
@@ -47,7 +47,7 @@ TEST(RougeTokens, OfCharactersAreComposed) {
 }
 
 TEST(RougeTokens, HaveAReplacementForEachMaximalPartOfABrokenSequence) {
-  // As bytes.decode("utf-8", "replace") of Python: a surrogate's three bytes are three, a cut sequence is one.
+  // As Python's bytes.decode("utf-8", "replace"): a surrogate's three bytes become three characters, a cut sequence one.
   EXPECT_THAT(Tokens(kWords, "\xED\xA0\x80"), ElementsAre("\uFFFD\uFFFD\uFFFD"));
   EXPECT_THAT(Tokens(kWords, "a\xE2\x84 b\xF0\x9F\x98"), ElementsAre("a\uFFFD", "b\uFFFD"));
   EXPECT_THAT(Tokens(kWords, "\xC0\xAF\xFF"), ElementsAre("\uFFFD\uFFFD\uFFFD"));
@@ -70,13 +70,13 @@ TEST(RougeTokens, AreNoneInATextOfSpaces) {
     for (const std::string_view text : {"", " \n\t", "\u3000\u00A0"}) EXPECT_THAT(Tokens(options, text), IsEmpty());
 }
 
-TEST(RougeTokens, OfPltrdyAreEmptyWherePiecesAreBlank) {
+TEST(RougeTokens, PltrdyHasEmptyTokensForBlankPieces) {
   EXPECT_THAT(Tokens(kPieces, "a b..c. "), ElementsAre("a", "b", "c", ""));
   EXPECT_THAT(Tokens(kPieces, "..."), IsEmpty());
   EXPECT_THAT(Tokens(kPieces, " "), ElementsAre(""));
 }
 
-TEST(RougeTokens, OfPltrdyMayComeFromAnotherTokenizer) {
+TEST(RougeTokens, PltrdyAcceptsADifferentTokenizer) {
   const Options google{.impl = Impl::kPltrdy, .tokenizer = Tokenizer::kGoogle, .stem = true};
   EXPECT_THAT(Tokens(google, "Using it. Well..."), ElementsAre("use", "it", "well"));
   const Options chars{.impl = Impl::kPltrdy, .tokenizer = Tokenizer::kChar};

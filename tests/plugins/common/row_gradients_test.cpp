@@ -1,4 +1,4 @@
-// Gradients of rows against differences of what they are the gradients of, in double precision.
+// Compares gradients of rows with finite differences in double precision.
 #include "nn/row_gradients.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace backplane::nn {
 namespace {
 
-constexpr int64_t kLengths[] = {1, 3, 15, 16, 17, 40, 257};  // around those of registers
+constexpr int64_t kLengths[] = {1, 3, 15, 16, 17, 40, 257};  // around multiples of a register's length
 constexpr float kEpsilon = 1e-5f;
 
 using Doubles = std::vector<double>;
@@ -29,7 +29,7 @@ Floats Normals(int64_t n, uint64_t key) {
 
 double Dot(const Floats& a, const Doubles& b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
 
-// The derivative at each x of the sum of what f gives, weighted by `at`.
+// The derivative of the sum of f's results, weighted by `at`, with respect to each x.
 Doubles Differences(const Floats& x, const Floats& at, const std::function<Doubles(const Doubles&)>& f) {
   Doubles point(x.begin(), x.end()), slopes;
   for (double& each : point) {
@@ -65,10 +65,10 @@ Doubles NormOf(const Doubles& x) {
   return hat;
 }
 
-TEST(RowGradients, OfSoftmax) {
+TEST(RowGradients, SoftmaxMatchesFiniteDifferences) {
   for (const int64_t n : kLengths) {
     const Floats x = Normals(n, 1), at = Normals(n, 2);
-    Floats shares(2 * x.size()), d = shares;  // two rows of the same
+    Floats shares(2 * x.size()), d = shares;  // two equal rows
     for (size_t i = 0; i < shares.size(); ++i) shares[i] = x[i % x.size()], d[i] = at[i % at.size()];
     Softmax(2, n, shares.data());
     SoftmaxBackward(shares.data(), 2, n, d.data());
@@ -77,7 +77,7 @@ TEST(RowGradients, OfSoftmax) {
   }
 }
 
-TEST(RowGradients, AScaledSoftmaxTellsTheLogarithmOfItsSum) {
+TEST(RowGradients, AScaledSoftmaxReturnsTheLogarithmOfItsSum) {
   for (const int64_t n : kLengths) {
     Floats x = Normals(n, 3);
     const Doubles shares = SoftmaxOf({x.begin(), x.end()});
@@ -89,7 +89,7 @@ TEST(RowGradients, AScaledSoftmaxTellsTheLogarithmOfItsSum) {
   }
 }
 
-TEST(RowGradients, OfTheNormOfASum) {
+TEST(RowGradients, TheNormOfASumMatchesFiniteDifferences) {
   for (const int64_t n : kLengths) {
     const Floats x = Normals(2 * n, 4), y = Normals(2 * n, 5), weight = Normals(n, 6), bias = Normals(n, 7),
                  at = Normals(2 * n, 8);
@@ -108,7 +108,7 @@ TEST(RowGradients, OfTheNormOfASum) {
       const Doubles norm = NormOf({sum.begin(), sum.end()});
       ExpectNear(hat.data() + row * n, norm, 1e-5),
           ExpectNear(out.data() + row * n, layer_norm({sum.begin(), sum.end()}), 1e-5);
-      // Of one number alone, or of two that are close, the root amplifies rounding.
+      // The root amplifies the rounding of a single number, or of two close ones.
       ExpectNear(d.data() + row * n, Differences(sum, from, layer_norm), n < 4 ? 1e-2 : 2e-5);
       for (size_t i = 0; i < norm.size(); ++i) of_weight[i] += from[i] * norm[i], of_bias[i] += from[i];
     }
@@ -116,7 +116,7 @@ TEST(RowGradients, OfTheNormOfASum) {
   }
 }
 
-TEST(RowGradients, ANormOfNothingAddedIsThatOfItself) {
+TEST(RowGradients, ANormWithoutASummandEqualsThePlainNorm) {
   const Floats weight = Normals(20, 6), bias = Normals(20, 7);
   Floats hat = Normals(20, 5), scales(1), out(20), wanted(20);
   LayerNorm(hat.data(), weight.data(), bias.data(), kEpsilon, 1, 20, wanted.data());
@@ -124,7 +124,7 @@ TEST(RowGradients, ANormOfNothingAddedIsThatOfItself) {
   for (size_t i = 0; i < 20; ++i) EXPECT_NEAR(out[i], wanted[i], 1e-6);
 }
 
-TEST(RowGradients, OfGelu) {
+TEST(RowGradients, GeluAndItsSlopeMatchTheErrorFunction) {
   Floats x;
   for (double at = -12; at < 12; at += .01) x.push_back(static_cast<float>(at));
   Floats slope = x, y(x.size());
@@ -145,7 +145,7 @@ TEST(RowGradients, DropoutIsAFunctionOfKeyAndPlace) {
   };
   const Floats values = dropped(1, kNumbers);
   for (const float each : values) ASSERT_TRUE(each == 0 || each == 4);
-  // Within four deviations, also of those that follow one that was dropped and of those with another half of a key.
+  // Within four deviations, also for numbers after a dropped one, and for a key with a different half.
   const auto expect_a_quarter = [&](int64_t dropped_ones, double of) {
     EXPECT_NEAR(static_cast<double>(dropped_ones) / of, .25, 4 * std::sqrt(.25 * .75 / of));
   };

@@ -1,4 +1,4 @@
-// Files by this code, by the format's own library, and files broken on purpose.
+// Files written by this code and by the format's own library, and damaged files.
 #include "safetensors/safetensors.hpp"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ class SafetensorsTest : public ::testing::Test {
   static std::string File(const std::string& header, size_t data) {
     return Length(header.size()) + header + std::string(data, '\1');
   }
-  // What is said of the file.
+  // The reader's error for a file of these bytes.
   std::string Refusal(const std::string& bytes) const {
     const std::string path = Put(bytes);
     try {
@@ -75,7 +75,7 @@ TEST_F(SafetensorsTest, ReadsAFileOfTheFormatsOwnLibrary) {
   EXPECT_TRUE(reader.tensors().at("half").shape.empty());
 }
 
-TEST_F(SafetensorsTest, WritesWhatItReadByteForByte) {
+TEST_F(SafetensorsTest, WritesAFileThatItReadByteForByte) {
   const Reader reader(Put(kTheirs));
   Write(Path("copy"), reader.metadata(), reader.tensors());
   EXPECT_EQ(Bytes(Path("copy")), kTheirs);
@@ -106,7 +106,7 @@ TEST_F(SafetensorsTest, AFileWithoutTensorsIsOne) {
   EXPECT_TRUE(Reader(Put(File("{}      ", 0))).tensors().empty());
 }
 
-TEST_F(SafetensorsTest, SaysWhereItCannotReadOrWrite) {
+TEST_F(SafetensorsTest, NamesTheFileThatItCannotReadOrWrite) {
   EXPECT_THROW(
       try { Reader reader(Path("none")); } catch (const std::runtime_error& e) {
         EXPECT_THAT(e.what(), ::testing::EndsWith("none: No such file or directory"));
@@ -117,7 +117,7 @@ TEST_F(SafetensorsTest, SaysWhereItCannotReadOrWrite) {
   EXPECT_THROW(Write(Path("no/such/folder"), {}, {}), std::runtime_error);
 }
 
-TEST_F(SafetensorsTest, RefusesFilesBrokenOnPurpose) {
+TEST_F(SafetensorsTest, RejectsDamagedFiles) {
   const auto entry = [](const std::string& dtype, const std::string& shape, const std::string& offsets) {
     return "{\"dtype\":" + dtype + ",\"shape\":" + shape + ",\"data_offsets\":" + offsets + "}";
   };

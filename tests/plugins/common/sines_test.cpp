@@ -21,7 +21,7 @@ struct SinesBody {
   }
 };
 
-// The angles that CartPole knows, larger ones, and every size of small ones.
+// CartPole's angles, larger ones, and every size of small ones.
 std::vector<double> Angles(size_t n) {
   std::mt19937_64 bits(7);
   std::uniform_real_distribution<double> cart(-0.23, 0.23), wide(-0.4, 0.4), exponent(-40, 0);
@@ -44,7 +44,7 @@ void ExpectTheLibrarysBits(const std::vector<double>& angles, const std::vector<
   }
 }
 
-// A pair of a million angles where nobody waits; SINES_TEST_ANGLES has it look at more of them.
+// A million angles keep the test short; SINES_TEST_ANGLES sets more.
 size_t Wanted() {
   const char* const more = std::getenv("SINES_TEST_ANGLES");
   return (more ? std::stoul(more) : 1'000'000) / kMostAngles * kMostAngles;
@@ -65,8 +65,8 @@ TEST(Sines, HaveTheBitsOfTheLibrary) {
 #endif
 }
 
-// What is sure is sure of any library that errs by no more than 0.55 last places: looked at with 11 bits more.
-TEST(Sines, AreSureOnlyWhereTheSumIsNearItsDouble) {
+// Sure results are right for any library that errs by at most 0.55 last places. The exact values have 11 more bits.
+TEST(Sines, AreSureOnlyIfTheSumIsNearItsDouble) {
   static_assert(std::numeric_limits<long double>::digits >= 64);
   const auto lanes = kLanes<double, Isa::kBase>;
   size_t sure = 0, of = 0;
@@ -90,12 +90,12 @@ TEST(Sines, AreSureOnlyWhereTheSumIsNearItsDouble) {
     for (int64_t lane = 0; lane < lanes; ++lane) look(x[lane], out[lane], is_sure[lane], std::cos((long double)x[lane]));
   }
   EXPECT_LT(furthest, 0.45);
-  EXPECT_GT(furthest, 0.44) << "more of them go to the library than have to";
+  EXPECT_GT(furthest, 0.44) << "too many angles go to the library";
   EXPECT_GT(static_cast<double>(sure) / static_cast<double>(of), 0.85);
 }
 
 // Its lower neighbour is half as far away as its upper one.
-TEST(Sines, ArePowersOfTwoByTheLibraryAlone) {
+TEST(Sines, LeavePowersOfTwoToTheLibrary) {
   int powers = 0;
   for (int k = 2; k < 27; ++k) {
     const Vec<double, Isa::kBase> x = {std::asin(std::exp2(-k)), -std::asin(std::exp2(-k))};

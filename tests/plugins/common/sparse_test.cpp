@@ -1,4 +1,4 @@
-// Products that skip zeros against the dense ones, bit for bit.
+// Products that skip zeros equal the dense ones bit for bit.
 #include "nn/sparse.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace backplane::nn {
 namespace {
 
-class Rows : public ::testing::TestWithParam<std::pair<double, int64_t>> {  // share of numbers that are not 0, outputs
+class Rows : public ::testing::TestWithParam<std::pair<double, int64_t>> {  // share of nonzero numbers, outputs
  protected:
   static constexpr int64_t kRows = 150, kColumns = 37, kTaken = 61;
 
@@ -59,7 +59,7 @@ TEST_P(Rows, TransposedProductIsTheDenseOne) {
   EXPECT_EQ(sparse, dense);
 }
 
-TEST_P(Rows, GiveBackWhatTheyTook) {
+TEST_P(Rows, ReturnTheRowsThatWereAdded) {
   std::vector<float> row(kColumns);
   for (int64_t i = 0; i < kRows; ++i) {
     rows_.Dense(i, row.data());
@@ -80,7 +80,7 @@ TEST(SparseRows, AreTheSameInPartsOfFloatsAndBytes) {
   }
 }
 
-TEST(SparseRows, KeepWhatIsNoNumber) {
+TEST(SparseRows, KeepNaN) {
   SparseRows rows;
   rows.Reset(2);
   const float from[] = {0, NAN};

@@ -1,4 +1,4 @@
-// The grid's maps and options. Figures: learned from no code of ours, so that a change of the generator shows.
+// The grid's maps and options. The expected values come from independent code, so that a change of the generator shows.
 #include <gmock/gmock.h>
 
 #include <set>
@@ -27,14 +27,14 @@ uint64_t Hash(const Map& map) {
 
 int32_t Cell(int x, int y, int side = 40) { return y * side + x; }
 
-TEST(UavMap, IsThatOfTheSeed) {
+TEST(UavMap, HasTheKnownHashOfItsSeed) {
   EXPECT_EQ(Hash(Draw(1)), 0x1418fb87eb96276bu);
   EXPECT_EQ(Hash(Draw(2)), 0x19517c1b995c25dau);
   EXPECT_EQ(Hash(Draw(3)), 0x4d7ec1119bbf9110u);
   EXPECT_EQ(Hash(Draw(42)), 0xd81c07ceefca0c31u);
 }
 
-TEST(UavMap, OfSeedOneHasTheseCells) {
+TEST(UavMap, HasTheKnownCellsForSeedOne) {
   const Map map = Draw(1);
   EXPECT_THAT(std::vector<int32_t>(map.obstacles.begin(), map.obstacles.begin() + 3),
               testing::ElementsAre(Cell(19, 0), Cell(21, 1), Cell(24, 4)));
@@ -44,14 +44,14 @@ TEST(UavMap, OfSeedOneHasTheseCells) {
   EXPECT_EQ(map.target[9], Cell(26, 5));
 }
 
-TEST(UavMap, IsTheSameWhateverTheMakerDrewBefore) {
+TEST(UavMap, DoesNotDependOnEarlierMaps) {
   MapMaker maker(OptionsWith());
   Map map;
   for (const uint64_t seed : {7, 42, 1}) maker.Draw(seed, &map);
   EXPECT_EQ(Hash(map), Hash(Draw(1)));
 }
 
-// Cells that can be reached from `from` with steps to all eight sides, by a plain flood.
+// Cells that are reachable from `from` by steps in the eight directions, by a plain flood fill.
 std::set<int32_t> Reached(const Map& map, int32_t from, int side) {
   const std::set<int32_t> blocked(map.obstacles.begin(), map.obstacles.end());
   std::set<int32_t> seen{from};
@@ -76,7 +76,7 @@ TEST(UavMap, GivesEveryUavAFreeStartAndAWayToATargetAwayFromIt) {
       std::set<int32_t> cells(map.obstacles.begin(), map.obstacles.end());
       cells.insert(map.start.begin(), map.start.end());
       cells.insert(map.target.begin(), map.target.end());
-      EXPECT_EQ(cells.size(), static_cast<size_t>(n_obstacles + 2 * n_uavs)) << "no two things in one cell";
+      EXPECT_EQ(cells.size(), static_cast<size_t>(n_obstacles + 2 * n_uavs)) << "two things are in one cell";
       for (int i = 0; i < n_uavs; ++i) {
         EXPECT_TRUE(Reached(map, map.start[i], side).count(map.target[i])) << side << ", seed " << seed;
         EXPECT_GE(Distance(map.start[i] % side - map.target[i] % side, map.start[i] / side - map.target[i] / side), 1.5);
@@ -97,7 +97,7 @@ TEST(UavMap, NamesTheSeedWithoutASolvableMap) {
   }
 }
 
-// The sentence with which options are refused; empty if they are not.
+// The error for these options; empty if they are accepted.
 std::string Refusal(const nlohmann::json& given) {
   try {
     OptionsWith(given);
@@ -108,7 +108,7 @@ std::string Refusal(const nlohmann::json& given) {
   return "";
 }
 
-TEST(UavOptions, ThatDoNotFitTheGridAreRefusedWithTheirPlaces) {
+TEST(UavOptions, RejectsOptionsThatDoNotFitTheGridWithTheirPlaces) {
   EXPECT_EQ(Refusal({{"grid_size", 10}, {"n_uavs", 20}, {"n_obstacles", 60}}), "");
   EXPECT_EQ(Refusal({{"grid_size", 10}, {"n_uavs", 20}, {"n_obstacles", 61}}),
             "expected 101 cells or more, for 61 obstacles and 20 starts and targets each, got 100 "

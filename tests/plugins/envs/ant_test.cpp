@@ -43,7 +43,7 @@ TEST(Ant, EarnsTheGoldenRewards) {
   Ant ant;
   ant.Start();
   EXPECT_NEAR(ant.Advance(0.5, 1), 0.582715728294, 1e-8 * 0.58);
-  EXPECT_NEAR(ant.Advance(0.5, 2), 0.568433474858, 3e-7);  // the figure sums the control cost in float64
+  EXPECT_NEAR(ant.Advance(0.5, 2), 0.568433474858, 3e-7);  // the expected value sums the control cost in float64
   EXPECT_NEAR(ant.data().qpos[2], 0.768254806164, 1e-8);
 }
 
@@ -51,7 +51,7 @@ TEST(Ant, EarnsTheReturnOfItsMuJoCoVersion) {
   SKIP_UNLESS_MUJOCO_4_0();
   Ant ant;
   ant.Start();
-  EXPECT_NEAR(ant.Return(0.5, 100), 61.4895896, 3e-5);  // the figure sums the control cost in float64
+  EXPECT_NEAR(ant.Return(0.5, 100), 61.4895896, 3e-5);  // the expected value sums the control cost in float64
   EXPECT_NEAR(ant.data().qpos[2], .607782162, 1e-8);
 }
 
@@ -68,7 +68,7 @@ TEST(Ant, FliesAsTheFiguresSay) {
   EXPECT_NEAR(harness::SumOfSizes(ant.data().qvel, 14), 7.511324451002, 1e-8 * 7.5);
 }
 
-TEST(Ant, LeavesOutWhatTheOptionsLeaveOut) {
+TEST(Ant, OptionsRemoveObservations) {
   EXPECT_EQ(Ant(json{{"include_cfrc_ext_in_observation", false}}).ObsSize(), 27);
   EXPECT_EQ(Ant(json{{"exclude_current_positions_from_observation", false}}).ObsSize(), 107);
 }

@@ -59,9 +59,9 @@ TEST(CartPole, StartsUniformlyWithinFiveHundredths) {
   EXPECT_NEAR(squares / 16000, 0.05 * 0.05 / 3, 2e-5);
 }
 
-// Together they are stepped by vectors, alone by the C library's sine and cosine. Angles beyond those of an episode are of rows
-// that are stepped on after their fall, as a host may.
-TEST(CartPole, StepsARowTheSameAloneAndWithOthers) {
+// Vector code steps rows together, and the C library's sine and cosine step single rows. Rows that a host steps after their
+// fall have angles beyond an episode's limit.
+TEST(CartPole, StepsARowIndependentlyOfOthers) {
   constexpr uint64_t kRows = 300 + 37;
   harness::Env together(kCartPole, kRows), alone(kCartPole, kRows);
   std::vector<uint64_t> seeds(kRows);

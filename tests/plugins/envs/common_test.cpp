@@ -14,7 +14,7 @@ std::string File(const std::string& name) {
   return (of_tests ? BACKPLANE_BINARY_DIR "/tests/plugins/env_" : BACKPLANE_PLUGIN_DIR "/env_") + name + ".so";
 }
 
-// What an env cannot be made without.
+// Options that the env requires.
 nlohmann::json Options(const std::string& name) {
   return name == "summarization" ? Summaries::Instance().options() : nlohmann::json::object();
 }

@@ -1,5 +1,5 @@
-// Envs written in Python: their spaces, their numbers beside those of Gymnasium itself, and how they fail. The interpreter is
-// that of .venv-oracle, which scripts/test makes.
+// Envs written in Python: their spaces, their numbers compared with Gymnasium's, and their failures. The interpreter is
+// .venv-oracle's, which scripts/test makes.
 #include <gmock/gmock.h>
 #include <sched.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ using ::testing::Not;
 const std::string kPlugin = BACKPLANE_PLUGIN_DIR "/env_gymnasium.so";
 const std::string kPython = BACKPLANE_SOURCE_DIR "/.venv-oracle/bin/python";
 
-// What a command prints.
+// Standard output of a command.
 std::string OutputOf(const std::string& command) {
   FILE* const pipe = popen(command.c_str(), "r");
   std::string text;
@@ -45,7 +45,7 @@ bool HasGymnasium() {
   return has;
 }
 
-// The children of this process, dead ones that nobody waited for included.
+// Children of this process, including zombies.
 std::string Children() {
   std::string all;
   for (const auto& task : fs::directory_iterator("/proc/self/task")) {
@@ -57,7 +57,7 @@ std::string Children() {
   return all;
 }
 
-// A row that counts its steps. Its observation is [seed, steps, action].
+// A row counts its steps. Its observation is [seed, steps, action].
 constexpr const char* kCounter = R"py(
 import os, signal, sys, time
 import gymnasium, numpy
@@ -155,7 +155,7 @@ class Gymnasium : public testing::Test {
     }
     return "accepted";
   }
-  // What the third step of a row fails with.
+  // The error of a row's third step.
   std::string Failure(const std::string& bad, const json& more = json::object()) {
     harness::Env env(kPlugin, 3, 1, Counter({{"bad", bad}}, more));
     EXPECT_EQ(env.Reset(0, {1, 2, 3}), BP_OK) << env.error();
@@ -172,7 +172,7 @@ class Gymnasium : public testing::Test {
   fs::path folder_;
 };
 
-// On one core there is one worker. The cores that there were are given back in the end.
+// One core means one process. The original cores are restored at the end.
 class OneCore {
  public:
   OneCore() {
@@ -224,8 +224,8 @@ TEST_F(Gymnasium, SpacesAreChannels) {
   EXPECT_EQ(obs.low[1], -INFINITY);
 }
 
-// Against Gymnasium in a process of its own: same seeds, same actions.
-TEST_F(Gymnasium, PlaysBitForBitWhatGymnasiumPlays) {
+// Compared with Gymnasium in a separate process: the same seeds and actions.
+TEST_F(Gymnasium, EqualsGymnasiumBitForBit) {
   constexpr int kRows = 3, kSteps = 40;
   const std::string script = File(R"py(
 import gymnasium, sys
@@ -257,7 +257,7 @@ for row in range(3):
       for (size_t i = 0; i < size * sizeof(float); ++i) std::snprintf(digits, sizeof digits, "%02x", bytes[i]), ours += digits;
       ASSERT_EQ(ours, hex) << id << " row " << row;
     };
-    for (int row = 0; row < kRows; ++row) {  // a row at a time, as the script does; the others stand still
+    for (int row = 0; row < kRows; ++row) {  // one row at a time, as the script does; the others stand still
       std::vector<uint64_t> seeds = SeedsFor(kRows);
       ASSERT_EQ(env.api().reset(env.get(), 0, row, row + 1, nullptr, seeds.data()), BP_OK) << env.error();
       expect_obs(row);
@@ -280,7 +280,7 @@ for row in range(3):
   }
 }
 
-// Every output of 30 steps of 5 rows.
+// All outputs of 30 steps of 5 rows.
 std::vector<char> Played(const json& options) {
   harness::Env env(kPlugin, 5, 1, options);
   std::vector<uint64_t> seeds = SeedsFor(5);
@@ -310,7 +310,7 @@ TEST_F(Gymnasium, OneWorkerAndTwoPlayTheSameBits) {
   EXPECT_EQ(Played(options), alone);
 }
 
-TEST_F(Gymnasium, ResetsTheRowsOfTheMaskAndStepsThoseOfTheRange) {
+TEST_F(Gymnasium, ResetsRowsOfTheMaskAndStepsRowsOfTheRange) {
   harness::Env env(kPlugin, 4, 1, Counter());
   ASSERT_EQ(env.Reset(0, {1, 2, 3, 4}), BP_OK) << env.error();
   ASSERT_EQ(env.api().step(env.get(), 0, 1, 4), BP_OK) << env.error();
@@ -345,9 +345,8 @@ TEST_F(Gymnasium, TerminationAndTruncationAreTheEnvs) {
   }
 }
 
-// Every kind of space: what the env is given is what stands in the channels, and what it observes is what Gymnasium's flatten
-// makes of it.
-TEST_F(Gymnasium, ActionsReachTheEnvAsItsSpaceSays) {
+// Every kind of space: the env receives the channels' actions, and the observation equals Gymnasium's flatten.
+TEST_F(Gymnasium, ActionsReachTheEnvInItsSpace) {
   const std::string file = File(R"py(
 import gymnasium, numpy
 from gymnasium import spaces
@@ -371,7 +370,7 @@ class Echo(gymnasium.Env):
         assert action["box"].dtype == numpy.float64 and type(action["pair"][0]) is int
         return action, 0, False, False, {}
 )py",
-                                "gymnasium.py");  // a name that another module has
+                                "gymnasium.py");  // a name that a different module has
   harness::Env env(kPlugin, 2, 1, Python({{"file", file}, {"class", "Echo"}}));
   EXPECT_THAT(Channels(env),
               ElementsAre("obs 1 1 [16] 2:32", "action/bits 3 4 [3] 1:8", "action/box 3 1 [2] 2:32",
@@ -384,12 +383,12 @@ class Echo(gymnasium.Env):
   std::copy_n(std::begin({1, 3}), 2, env.At<int32_t>("action/pair/1", 1));
   std::copy_n(std::begin<uint8_t>({1, 0, 1}), 3, env.At<uint8_t>("action/bits", 1));
   ASSERT_EQ(env.Step(), BP_OK) << env.error();
-  // The parts by name; of Discrete and MultiDiscrete one number for each choice.
+  // The parts by name; Discrete and MultiDiscrete have one number per choice.
   EXPECT_THAT(std::vector<float>(env.Obs(1), env.Obs(1) + 16),
               ElementsAre(1, 0, 1, 0.25f, -0.5f, 0, 0, 1, 0, 1, 0, 0, 0, 1, 0, 7));
 }
 
-TEST_F(Gymnasium, WrappersStandAroundTheEnv) {
+TEST_F(Gymnasium, WrappersAreApplied) {
   const json half = {{"wrappers", {"Half", {{"Half", {{"by", 4}}}}, "gymnasium.wrappers:RecordEpisodeStatistics"}}};
   harness::Env env(kPlugin, 1, 1, Counter(json::object(), half));
   ASSERT_EQ(env.Reset(0, {16}), BP_OK) << env.error();
@@ -401,7 +400,7 @@ TEST_F(Gymnasium, WrappersStandAroundTheEnv) {
   EXPECT_EQ(*limited.At<uint8_t>("truncated"), 1);
 }
 
-TEST_F(Gymnasium, WhatCannotBeMadeIsRefusedWithASentence) {
+TEST_F(Gymnasium, RejectsAnEnvThatCannotBeCreatedWithItsReason) {
   const std::string file = File(kCounter);
   EXPECT_THAT(Refusal(json::object()), HasSubstr("expected the env's `id`, or `file` and `class`, got neither"));
   EXPECT_THAT(Refusal({{"id", "a"}, {"file", file}, {"class", "b"}}), HasSubstr("got both (test.yaml:file)"));
@@ -439,21 +438,21 @@ TEST_F(Gymnasium, AnExceptionIsTheRowAndItsTraceback) {
               HasSubstr("ValueError: expected an observation of shape (3,), as in observation_space, got (4,)"));
 }
 
-TEST_F(Gymnasium, AWorkerThatEndsSaysHow) {
+TEST_F(Gymnasium, ReportsTheSignalAndLastOutputOfAKilledProcess) {
   EXPECT_THAT(Failure("is_killed"), AllOf(HasSubstr("worker "), HasSubstr("was killed by signal 9 (Killed)"),
                                           HasSubstr("its last output:\nabout to go")));
   EXPECT_THAT(Failure("crashes"),
               AllOf(HasSubstr("was killed by signal 11"), HasSubstr("Segmentation fault"), HasSubstr("rows.py\", line")));
 }
 
-TEST_F(Gymnasium, AWorkerThatHangsSaysWhere) {
+TEST_F(Gymnasium, ReportsWhereAHangingProcessIs) {
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_THAT(Failure("hangs", {{"timeout", 5}}), AllOf(HasSubstr("did not answer within timeout: 5 s"), HasSubstr("in fail"),
                                                         HasSubstr("rows.py\", line"), HasSubstr("in step")));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(40));
 }
 
-TEST_F(Gymnasium, HundredMegabytesOfPrintAreNoHindrance) {
+TEST_F(Gymnasium, ToleratesHundredMegabytesOfPrint) {
   harness::Env env(kPlugin, 2, 1, Counter({{"bad", "prints"}}));
   ASSERT_EQ(env.Reset(0, {1, 2}), BP_OK);
   for (int t = 0; t < 4; ++t) ASSERT_EQ(env.Step(), BP_OK) << env.error();
@@ -527,7 +526,7 @@ bp_status LoadedFrom(harness::Env& env, const std::string& data) {
   return state->load(env.get(), &reader);
 }
 
-TEST_F(Gymnasium, RowsGoOnFromASavedStateWithAnyNumberOfWorkers) {
+TEST_F(Gymnasium, RowsResumeFromASavedStateWithAnyNumberOfWorkers) {
   const json options = Python({{"id", "CartPole-v1"}});
   harness::Env env(kPlugin, 5, 1, options);
   ASSERT_EQ(env.Reset(0, SeedsFor(5)), BP_OK);

@@ -41,7 +41,7 @@ TEST(HalfCheetah, StartsAsTheFiguresSay) {
   EXPECT_NEAR(harness::SumOfSizes(cheetah.data().cinert, 80), 28.2192261794, 1e-9);
 }
 
-// Contacts included: MuJoCo 2.2.2 to 4.0.1 agree on this model. Figures but the first sum the control cost in float64.
+// With contacts: MuJoCo 2.2.2 to 4.0.1 agree on this model. All values but the first sum the control cost in float64.
 TEST(HalfCheetah, EarnsTheGoldenRewards) {
   HalfCheetah cheetah;
   cheetah.Start();

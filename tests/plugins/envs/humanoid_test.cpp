@@ -73,7 +73,7 @@ TEST(Humanoid, EarnsTheRewardsOfItsMuJoCoVersion) {
   EXPECT_NEAR(humanoid.data().qpos[2], .082485612, 1e-8);
 }
 
-// Contact-free flight: the same on every MuJoCo version up to its treatment of ball joints.
+// Contact-free flight: equal on all MuJoCo versions with the same treatment of ball joints.
 TEST(Humanoid, FliesAsTheFiguresSay) {
   Humanoid humanoid;
   humanoid.Start([&](double* qpos, double*) {
@@ -86,7 +86,7 @@ TEST(Humanoid, FliesAsTheFiguresSay) {
   EXPECT_NEAR(harness::SumOfSizes(humanoid.data().qvel, 23), 23.589567639626, 2e-6 * 24);
 }
 
-TEST(Humanoid, LeavesOutWhatTheOptionsLeaveOut) {
+TEST(Humanoid, OptionsRemoveObservations) {
   EXPECT_EQ(Humanoid(json{{"exclude_current_positions_from_observation", false}}).ObsSize(), 350);
   EXPECT_EQ(Humanoid(json{{"include_cinert_in_observation", false}}).ObsSize(), 348 - 130);
   EXPECT_EQ(Humanoid(json{{"include_cvel_in_observation", false}}).ObsSize(), 348 - 78);

@@ -11,7 +11,7 @@ float Drive(harness::Env& env, double action) {
   return *env.At<float>("reward");
 }
 
-// Pushes the way the car rolls until it is at the goal or `limit` steps have gone; returns the steps and the return.
+// Pushes in the car's direction until the goal or `limit` steps; returns the steps and the return.
 std::pair<int, double> Swing(harness::Env& env, int limit) {
   double sum = 0;
   float speed = 0;
@@ -23,7 +23,7 @@ std::pair<int, double> Swing(harness::Env& env, int limit) {
   return {limit, sum};
 }
 
-TEST(MountainCarContinuous, ReachesTheGoalWhereTheOfficialOneDoes) {
+TEST(MountainCarContinuous, ReachesTheGoalAtTheOfficialStep) {
   harness::Env env(kMountainCar, 1);
   harness::StartAt(env, {-.5, 0});
   const auto [steps, sum] = Swing(env, 999);

@@ -1,5 +1,5 @@
-// Rows that share an mjData against one mjData for each, stepped by MuJoCo's own calls over the model as its file says: the
-// same bits, in the state and in all that tasks read.
+// Rows that share an mjData, compared with one mjData per row that MuJoCo's own calls step over the unchanged model: the same
+// bits in the state and in everything that tasks read.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -26,7 +26,7 @@ const SharingTask kSharing[] = {
 
 mj::Model Prepared(const std::string& xml) { return mj::Quickened(mj::LoadText("task.xml", xml), "task.xml", xml); }
 
-// A row, and beside it what it should be.
+// A row and its reference.
 struct BesidePlain {
   BesidePlain(const mjModel* shared, const mjModel* plain, uint64_t seed)
       : model(shared), file(plain), rng(seed), row(shared), own(mj::MakeData(plain)) {
@@ -48,7 +48,7 @@ struct BesidePlain {
     for (int k = 0; k < kSharingSkip; ++k) mj_step(file, own.get());
     mj_rnePostConstraint(file, own.get());
   }
-  // Names what differs.
+  // Names the first difference.
   std::string Differs() const {
     const mjData &a = row.data(), &b = *own;
     std::vector<mjtNum> state(mj_stateSize(file, mjSTATE_INTEGRATION)), wanted(state.size());
@@ -100,7 +100,7 @@ TEST_P(SharedData, GivesTheBitsOfOneForEachRow) {
   EXPECT_GT(contacts, 30);
 }
 
-TEST_P(SharedData, GivesThemToAThreadThatTakesARowOver) {
+TEST_P(SharedData, GivesTheSameBitsOnADifferentThread) {
   BesidePlain rows[] = {Row(1), Row(2), Row(3), Row(4)};
   for (int t = 0; t < 20; ++t) {
     const auto half = [&](int which) {
@@ -127,7 +127,7 @@ TEST_P(SharedData, IsAsNewAfterARowThatExploded) {
   }
 }
 
-TEST_P(SharedData, ContinuesFromASnapshotOfAnotherRow) {
+TEST_P(SharedData, ResumesFromASnapshotOfADifferentRow) {
   BesidePlain a = Row(1), b = Row(2);
   for (int t = 0; t < 10; ++t) a.Step(amplitude()), b.Step(amplitude());
   std::vector<char> state(mj::Simulation::StateBytes(model_.get()));
@@ -159,7 +159,7 @@ std::string TwoBallsXml(const char* sleep) {
 }
 mj::Model TwoBalls(const char* sleep) { return mj::LoadText("balls.xml", TwoBallsXml(sleep)); }
 
-TEST(MuJoCoDataPool, RowsWhoseStateIsNotWholeKeepTheirOwn) {
+TEST(MuJoCoDataPool, RowsWithAnIncompleteStateKeepTheirOwn) {
   const mj::Model model = TwoBalls("enable");
   mj::Simulation a(model.get()), b(model.get());
   EXPECT_NE(&a.data(), &b.data());
@@ -179,7 +179,7 @@ TEST(MuJoCoDataPool, ThreadsThatEndLeaveTheirsToOthers) {
   mj::Simulation row(model.get());
   const mjData *first = nullptr, *second = nullptr;
   std::atomic<bool> first_has_ended{false};
-  std::thread other([&] {  // there at the same time, so that it is no new thread with the first one's number
+  std::thread other([&] {  // exists at the same time, so its number differs from the first thread's
     while (!first_has_ended) std::this_thread::yield();
     second = &row.data();
   });
@@ -202,7 +202,7 @@ TEST(MuJoCoDataPool, GoWithTheLastRow) {
   EXPECT_TRUE(pool.expired());
 }
 
-// Every pair that may touch, in the order of MuJoCo's own search; what else a simulation reads stays.
+// All pairs that may touch, in the order of MuJoCo's own search. Everything else that a simulation reads is unchanged.
 TEST_P(SharedData, HasItsPairsWrittenOut) {
   const std::map<std::string, int> pairs = {{"ant", 13}, {"half_cheetah", 8}, {"humanoid", 126}};
   EXPECT_EQ(model_->npair, pairs.at(GetParam().name));
@@ -213,7 +213,7 @@ TEST_P(SharedData, HasItsPairsWrittenOut) {
   EXPECT_EQ(model_->stat.meaninertia, plain_->stat.meaninertia);
 }
 
-// What a pair cannot say, or has no need to.
+// Contacts that a pair cannot express, or that need no pair.
 TEST(MuJoCoQuickened, LeavesOtherModelsTheirSearch) {
   const auto pairs = [](const std::string& geom, const std::string& more = "") {
     return Prepared("<mujoco><worldbody><geom type='plane' size='5 5 5'/><body pos='0 0 1'><freejoint/>" + geom +
@@ -226,10 +226,10 @@ TEST(MuJoCoQuickened, LeavesOtherModelsTheirSearch) {
   EXPECT_EQ(pairs("<geom name='a' type='ellipsoid' size='0.1 0.2 0.3'/>"), 0);
   EXPECT_EQ(pairs("<geom name='a' size='0.1' contype='0' conaffinity='0'/>"), 0);
   EXPECT_EQ(pairs("<geom name='a' size='0.1'/>", "<option><flag contact='disable'/></option>"), 0);
-  EXPECT_EQ(pairs("<geom name='geom 0' size='0.1'/>"), 0);  // a name that the search for names does not expect
+  EXPECT_EQ(pairs("<geom name='geom 0' size='0.1'/>"), 0);  // a name that the code for names does not expect
 }
 
-TEST(MuJoCoDataPool, IslandsAreLookedForWhereThereCanBeSeveral) {
+TEST(MuJoCoDataPool, IslandsAreSearchedOnlyIfSeveralArePossible) {
   const mj::Model one = Prepared(ant::ModelXml());
   EXPECT_TRUE(one->opt.disableflags & mjDSBL_ISLAND);
   const mj::Model two = Prepared(TwoBallsXml("disable"));

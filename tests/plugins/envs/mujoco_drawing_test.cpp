@@ -1,4 +1,4 @@
-// Drawings of MuJoCo bodies: where things stand in them, in what colours, and that to draw changes nothing.
+// Drawings of MuJoCo bodies: positions and colours are right, and drawing changes no state.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -29,7 +29,7 @@ std::string Draw(const mjModel* model, const mjData& data) {
   return picture;
 }
 
-// The middle of the sphere of that colour: of a path "Mx yA.. 0 0 1 x yL..".
+// The middle of the sphere with this colour, from a path "Mx yA.. 0 0 1 x yL..".
 std::pair<double, double> Middle(const std::string& picture, const std::string& colour) {
   std::smatch m;
   const std::regex arc("d=\"M([-0-9.]+) ([-0-9.]+)A[^\"]* 0 0 1 ([-0-9.]+) ([-0-9.]+)L[^\"]*\" fill=\"" + colour + "\"");
@@ -44,7 +44,7 @@ std::map<std::string, int> Colours(const std::string& picture) {
   return count;
 }
 
-// The picture is 640 x 360 pixels, and the box around both balls, 1.25 m long, takes 250 of them: 200 pixels a metre. The
+// The picture is 640 x 360 pixels, and the box around both balls, 1.25 m long, takes 250 of them: 200 pixels per metre. The
 // camera looks along y, 0.30 rad to the right and 0.33 rad down.
 TEST(MujocoDrawing, ShowsBodiesWhereTheyAre) {
   const mj::Model model = mj::LoadText("ball.xml", kBall);
@@ -56,7 +56,7 @@ TEST(MujocoDrawing, ShowsBodiesWhereTheyAre) {
   const auto [x1, y1] = Middle(Draw(model.get(), *data), "#0000ff");
   EXPECT_NEAR(x1 - x, 200 * std::cos(0.30), 0.21);
   EXPECT_NEAR(y1 - y, -200 * std::sin(0.30) * std::sin(0.33), 0.21);
-  data->qpos[0] += 7, data->qpos[1] -= 3;  // the camera goes along
+  data->qpos[0] += 7, data->qpos[1] -= 3;  // the camera follows
   mj_forward(model.get(), data.get());
   EXPECT_EQ(Middle(Draw(model.get(), *data), "#ff0000"), std::pair(x, y));
 }
@@ -69,7 +69,7 @@ TEST(MujocoDrawing, GivesEveryLimbAColour) {
                                    std::pair("#d55e00", 3), std::pair("#e69f00", 3)));
 }
 
-TEST(MujocoDrawing, MarksWhatTouchesTheFloor) {
+TEST(MujocoDrawing, MarksBodiesOnTheFloor) {
   harness::Single<quadruped_stand::QuadrupedStand> quadruped("quadruped_stand");
   quadruped.Start();
   const auto dots = [&] {

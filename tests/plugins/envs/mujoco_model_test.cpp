@@ -1,4 +1,4 @@
-// The built-in models against Gymnasium's own files: every compiled number that has a part in the simulation is the same.
+// The built-in models equal Gymnasium's files in every compiled number that affects the simulation.
 #include <gmock/gmock.h>
 #include <mujoco/mjxmacro.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 using Fields = std::map<std::string, std::vector<double>>;
 
-// Names, looks, memory, and data nobody reads in a simulation: keyframes, user data, custom numbers.
+// Names, looks, memory, and data that a simulation never reads: keyframes, user data, custom numbers.
 bool HasNoPart(const std::string& field) {
   for (const char* prefix : {"name", "path", "tex_", "mat_", "cam_", "light_", "key_", "numeric_"})
     if (field.starts_with(prefix)) return true;
@@ -73,7 +73,7 @@ TEST_P(BuiltInModel, CompilesToTheNumbersOfGymnasiums) {
   for (const auto& [name, values] : a)
     if (values != b.at(name)) differing.push_back(name);
   EXPECT_THAT(differing, testing::IsEmpty());
-  EXPECT_GT(a.size(), 300u);  // the walk saw the whole model
+  EXPECT_GT(a.size(), 300u);  // the walk covered the whole model
   EXPECT_GT(a.at("body_mass").size(), 7u);
 }
 

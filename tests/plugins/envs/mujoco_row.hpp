@@ -1,4 +1,4 @@
-// One row of a MuJoCo task as its own sources compute it, in float64, with the options of its plugin's table.
+// One row of a MuJoCo task, computed by its own sources in float64 with the options of its plugin's table.
 #pragma once
 
 #include <mujoco/mujoco.h>
@@ -13,7 +13,7 @@
 
 namespace harness {
 
-// The options of a plugin file's table with some replaced, as a plugin reads them.
+// The options of a plugin file's table with some replaced, parsed as a plugin does.
 class Options {
  public:
   Options(const std::string& file, const nlohmann::json& given) : config_(*Load(file)->descriptor(0), given) {}
@@ -37,7 +37,7 @@ struct Single {
   void Start() {
     Start([](double*, double*) {});
   }
-  // One step of the goldens' actions, t from 1; returns the reward.
+  // One step with the goldens' actions, t from 1; returns the reward.
   double Advance(double amplitude, int t) {
     std::vector<float> action(world.nu());
     for (size_t i = 0; i < action.size(); ++i)
@@ -64,13 +64,13 @@ inline double SumOfSizes(const double* values, int64_t n) {
   return sum;
 }
 
-// Every limited joint in the middle of its range: no limit and, in the air, no contact acts.
+// Puts every limited joint in the middle of its range: no limit and, in the air, no contact acts.
 inline void AtMidRange(const mjModel& m, double* qpos) {
   for (int i = 0; i < m.njnt; ++i)
     if (m.jnt_limited[i]) qpos[m.jnt_qposadr[i]] = (m.jnt_range[2 * i] + m.jnt_range[2 * i + 1]) / 2;
 }
 
-// Figures of whole trajectories belong to one MuJoCo version.
+// Expected values of whole trajectories belong to one MuJoCo version.
 #define SKIP_UNLESS_MUJOCO_4_0() \
   if (std::string(mj_versionString()).substr(0, 4) != "4.0.") GTEST_SKIP() << "no figures for MuJoCo " << mj_versionString()
 

@@ -1,4 +1,4 @@
-// What the MuJoCo tasks have in common: errors, models of the user's own, resets, rewards, snapshots.
+// Common behaviour of the MuJoCo tasks: errors, users' models, resets, rewards, snapshots.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -21,11 +21,11 @@ using testing::HasSubstr;
 constexpr const char* kTasks[] = {"ant", "half_cheetah", "humanoid"};
 std::string File(const std::string& task) { return BACKPLANE_PLUGIN_DIR "/env_" + task + ".so"; }
 
-// Writes a model and gives the options that use it.
+// Writes a model and returns the options that select it.
 class OwnModel {
  public:
   explicit OwnModel(const std::string& xml) {
-    std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();  // tests run side by side
+    std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();  // tests run in parallel
     std::replace(test.begin(), test.end(), '/', '_');
     path_ = testing::TempDir() + test + ".xml";
     std::ofstream(path_) << xml;
@@ -97,7 +97,7 @@ TEST_P(EveryTask, TakesAModelOfOtherSizes) {
   for (int t = 0; t < 20; ++t) ASSERT_EQ(env.Step(), BP_OK) << env.error();
 }
 
-TEST_P(EveryTask, RefusesAModelWithACause) {
+TEST_P(EveryTask, RejectsAModelWithACause) {
   const auto refuses = [&](const std::string& xml, const auto& matcher) {
     const OwnModel own(xml);
     const bp::Error e = ErrorOf(task_, own.options());
@@ -115,7 +115,7 @@ TEST_P(EveryTask, RefusesAModelWithACause) {
   EXPECT_THAT(absent.what(), AllOf(HasSubstr("xml_path"), HasSubstr("/nonexistent.xml")));
 }
 
-TEST(MuJoCo, HumanoidTellsAtMost25Tendons) {
+TEST(MuJoCo, HumanoidObservesAtMost25Tendons) {
   for (const int n : {25, 26}) {
     std::string xml = Xml("humanoid", kMotor), tendons = "<tendon>";
     for (int i = 0; i < n; ++i) tendons += "<fixed><joint joint='j' coef='1'/></fixed>";
@@ -128,7 +128,7 @@ TEST(MuJoCo, HumanoidTellsAtMost25Tendons) {
   }
 }
 
-TEST(MuJoCo, RefusesOptionsThatContradict) {
+TEST(MuJoCo, RejectsContradictoryOptions) {
   const auto refuses = [](const char* task, const nlohmann::json& options, const char* text) {
     const bp::Error e = ErrorOf(task, options);
     EXPECT_EQ(e.code(), BP_E_CONFIG);
@@ -226,7 +226,7 @@ TEST_P(EveryTask, ResetsWithoutMemory) {
   }
 }
 
-// The layout that tests against Gymnasium write to.
+// The layout that tests against Gymnasium write.
 TEST(MuJoCo, ASnapshotBeginsWithTimePositionsAndSpeeds) {
   harness::Single<half_cheetah::HalfCheetah> single("half_cheetah");
   single.Start();
@@ -238,7 +238,7 @@ TEST(MuJoCo, ASnapshotBeginsWithTimePositionsAndSpeeds) {
     EXPECT_EQ(state[1 + i], single.data().qpos[i]);
     EXPECT_EQ(state[10 + i], single.data().qvel[i]);
   }
-  EXPECT_EQ(state[state.size() - 4], single.data().qpos[0]);  // the place now, then that of the start
+  EXPECT_EQ(state[state.size() - 4], single.data().qpos[0]);  // the current place precedes the start's
 }
 
 }  // namespace

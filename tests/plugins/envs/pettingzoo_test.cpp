@@ -1,4 +1,4 @@
-// Parallel envs of PettingZoo: several agents of a row that come and go. The interpreter is that of .venv-oracle.
+// Parallel envs of PettingZoo: a row's agents come and go. The interpreter is .venv-oracle's.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -120,10 +120,10 @@ TEST_F(PettingZoo, AgentsComeInTheirOrderAndLeave) {
   EXPECT_THAT(Of<uint8_t>(env, "alive", 1), ElementsAre(0, 1, 1));
   EXPECT_THAT(Of<float>(env, "obs", 1), ElementsAre(0, 0, 0, 1, 2, 2, 2, 2, 3));
   EXPECT_THAT(Of<uint8_t>(env, "agent_ended", 1), ElementsAre(1, 0, 0));
-  step();  // b leaves; a, who is gone, is asked for nothing
+  step();  // b leaves; a has left and gets no action
   EXPECT_THAT(Of<float>(env, "reward", 1), ElementsAre(0, 2, 3));
   EXPECT_EQ(*env.At<uint8_t>("terminated", 1) + *env.At<uint8_t>("truncated", 1), 0);
-  step();  // c is cut, which ends the episode; it is seen until then
+  step();  // c is truncated, which ends the episode; it is visible until then
   EXPECT_EQ(*env.At<uint8_t>("terminated", 1), 0);
   EXPECT_EQ(*env.At<uint8_t>("truncated", 1), 1);
   EXPECT_THAT(Of<uint8_t>(env, "alive", 1), ElementsAre(0, 0, 1));
@@ -136,10 +136,10 @@ TEST_F(PettingZoo, AMaskedObservationIsTwoChannels) {
               ElementsAre("obs", "action", "action_mask", "alive", "reward", "agent_ended", "terminated", "truncated"));
   ASSERT_EQ(env.Reset(0, {1}), BP_OK) << env.error();
   for (int t = 0; t < 2; ++t) ASSERT_EQ(env.Step(), BP_OK) << env.error();
-  EXPECT_THAT(Of<uint8_t>(env, "action_mask", 0), ElementsAre(1, 1, 1, 1, 1, 0, 1, 0, 1, 0, 1, 0)) << "who is gone may do all";
+  EXPECT_THAT(Of<uint8_t>(env, "action_mask", 0), ElementsAre(1, 1, 1, 1, 1, 0, 1, 0, 1, 0, 1, 0)) << "agent a has left";
 }
 
-TEST_F(PettingZoo, WhatCannotBeMadeIsRefusedWithASentence) {
+TEST_F(PettingZoo, RejectsAnEnvThatCannotBeCreatedWithItsReason) {
   EXPECT_THAT(
       Refusal(Leavers({{"differs", true}})),
       HasSubstr("action_space: expected the same space for all agents, got Discrete(4) for 'a' and Discrete(5) for 'b'"));

@@ -23,7 +23,7 @@ constexpr float kNoAction[2 * kLegs] = {};
 struct Quadruped : harness::Single<quadruped_stand::QuadrupedStand> {
   explicit Quadruped(const json& options = json::object()) : Single("quadruped_stand", options) {}
 
-  // The reset without noise.
+  // The initial state without noise.
   void Drop() {
     bp::Rng rng(1);
     std::vector<float> obs(ObsSize());
@@ -37,7 +37,7 @@ json With(json options, const json& more) {
   return options;
 }
 
-// A state by hand, as the figures of the reward give it.
+// Sets the state by hand, as the examples for the reward define it.
 struct Pose {
   double qpos[15] = {0, 0, 0.7, 1}, qvel[14] = {}, ctrl[8] = {}, last_ctrl[8] = {};
   int64_t streak = 0;
@@ -46,7 +46,7 @@ struct Pose {
     qpos[2] = z;
     return *this;
   }
-  // About x (1) or y (2).
+  // Rotates about x (1) or y (2).
   Pose& Turned(int axis, double angle) {
     qpos[3] = std::cos(angle / 2), qpos[3 + axis] = std::sin(angle / 2);
     return *this;
@@ -84,8 +84,8 @@ TEST(QuadrupedStand, CompilesToTheModelOfTheFigures) {
   }
 }
 
-// Folded as far as they go, shins lie through thighs and torso without touching them.
-TEST(QuadrupedStand, LegsTouchTheFloorAlone) {
+// Folded completely, shins pass through thighs and torso without touching them.
+TEST(QuadrupedStand, LegsTouchOnlyTheFloor) {
   Quadruped quadruped;
   const auto contacts = [&](double z) {
     quadruped.Start([&](double* qpos, double*) {
@@ -123,7 +123,7 @@ TEST(QuadrupedStand, PaysForBeingUprightByTheShapeChosen) {
   EXPECT_NEAR(stand(.75, "ramp"), 1 + 0, 1e-9);
 }
 
-// What a phase sets, and that a number given by hand wins over it.
+// A phase sets its numbers; an explicit number overrides it.
 TEST(QuadrupedStand, APhaseSetsTheNumbersThatAreNotGiven) {
   const Quadruped first, second(json{{"phase", 2}}), own(json{{"phase", 2}, {"z_lo", 0.4}, {"max_episode_steps", 70}});
   EXPECT_EQ(first.world.z_lo, 0.42);
@@ -137,7 +137,7 @@ TEST(QuadrupedStand, APhaseSetsTheNumbersThatAreNotGiven) {
   EXPECT_EQ(own.row.Spec(own.world).max_episode_steps, 70);
 }
 
-TEST(QuadrupedStand, RefusesABandWithoutWidth) {
+TEST(QuadrupedStand, RejectsABandWithoutWidth) {
   const auto refused = [](const json& options) -> std::string {
     try {
       Quadruped quadruped(options);
@@ -170,7 +170,7 @@ TEST(QuadrupedStand, StartsCrouchedWithinItsNoise) {
   }
 }
 
-TEST(QuadrupedStand, ObservesJointsAndSpeedsOrAllThereIs) {
+TEST(QuadrupedStand, ObservesJointsAndSpeedsOrTheWholeState) {
   harness::Env joints(kQuadruped, 1), all(kQuadruped, 1, 1, {{"obs", "qpos_qvel"}});
   ASSERT_EQ(joints.Size("obs"), 22);
   ASSERT_EQ(all.Size("obs"), 29);
@@ -181,8 +181,8 @@ TEST(QuadrupedStand, ObservesJointsAndSpeedsOrAllThereIs) {
   EXPECT_TRUE(std::equal(joints.Obs(), joints.Obs() + 22, all.Obs() + 7));
 }
 
-// Through the fall, the contacts and the rest on folded knees.
-TEST(QuadrupedStand, SettlesAsTheFiguresSayWhenNothingIsDone) {
+// Covers the fall, the contacts and the rest on folded knees.
+TEST(QuadrupedStand, SettlesAsComputedWithoutActions) {
   SKIP_UNLESS_MUJOCO_4_0();
   Quadruped quadruped(kExact);
   quadruped.Drop();
@@ -230,10 +230,10 @@ TEST(QuadrupedStand, AMotorGetsTheTanhOfItsAction) {
   EXPECT_NEAR(quadruped.data().time, 3 * 0.002, 1e-12);
 }
 
-// A hand-made policy: each joint is driven to a pose whose feet lie under the hips at 0.47 m.
+// A hand-made policy drives each joint to a pose with the feet under the hips at 0.47 m.
 double Push(double angle, double speed, double target) { return std::tanh(5 * (target - angle) - 0.2 * speed); }
 
-TEST(QuadrupedStand, CanStandByItsJointsAlone) {
+TEST(QuadrupedStand, CanStandByItsJointsOnly) {
   harness::Env env(kQuadruped, 1);
   ASSERT_EQ(env.Reset(0, {1}), BP_OK);
   int standing = 0;
@@ -256,7 +256,7 @@ TEST(QuadrupedStand, CountsAStreakThatEndsWithTheStanding) {
   quadruped.Drop();
   int64_t streak = 0, longest = 0;
   for (int t = 0; t < 200; ++t) {
-    const auto terms = quadruped.row.Advance(quadruped.world, kNoAction);  // falls through the heights of standing
+    const auto terms = quadruped.row.Advance(quadruped.world, kNoAction);  // falls through the standing heights
     streak = Gate(quadruped.world, quadruped.data().qpos) > 0.6 ? streak + 1 : 0;
     longest = std::max(longest, streak);
     EXPECT_NEAR(terms.streak, std::tanh(static_cast<double>(streak) / 4), 1e-12);
@@ -281,7 +281,7 @@ TEST(QuadrupedStand, PaysTheSumOfItsTerms) {
 }
 
 TEST(QuadrupedStand, AFinishedEpisodeNeitherMovesNorPays) {
-  harness::Env env(kQuadruped, 1, 1, {{"z_min", 0.3}});  // above the height at which it comes to rest
+  harness::Env env(kQuadruped, 1, 1, {{"z_min", 0.3}});  // above its resting height
   ASSERT_EQ(env.Reset(0, {1}), BP_OK);
   int t = 0;
   for (; t < 200 && !*env.At<uint8_t>("terminated"); ++t) ASSERT_EQ(env.Step(), BP_OK);
@@ -305,7 +305,7 @@ TEST(QuadrupedStand, FallsBelowTheLeastHeightOrOnItsSide) {
   };
   EXPECT_FALSE(falls(json::object(), 0.16));
   EXPECT_TRUE(falls(json::object(), 0.14));
-  EXPECT_FALSE(falls({{"z_min", 0.6997}}, 1));  // 0.7 m, less what it falls in one step
+  EXPECT_FALSE(falls({{"z_min", 0.6997}}, 1));  // 0.7 m, minus the fall in one step
   EXPECT_TRUE(falls({{"z_min", 0.6999}}, 1));
 }
 
@@ -317,7 +317,7 @@ TEST(QuadrupedStand, NamesAnActionThatIsNotANumber) {
   EXPECT_THAT(env.error(), HasSubstr("row 1: ctrl[3]"));
 }
 
-// Rows of a batch that three threads share are those of envs with one row.
+// Rows of a batch that three threads share equal rows of single-row envs.
 TEST(QuadrupedStand, ARowDoesNotDependOnItsBatchOrThreads) {
   constexpr uint64_t kRows = 6;
   std::vector<uint64_t> seeds = {5, 6, 7, 8, 9, 10};

@@ -1,4 +1,4 @@
-"""The corpus builder on small lists of our own: parsing, joining, filtering, splitting, and what is kept."""
+"""The corpus builder on small lists: parsing, joining, filtering, splitting, and the files that it keeps."""
 import contextlib
 import hashlib
 import importlib.machinery
@@ -12,7 +12,7 @@ import tempfile
 import unittest
 import zlib
 
-sys.dont_write_bytecode = True  # the builder stands among the sources
+sys.dont_write_bytecode = True  # the builder is among the sources
 SOURCES = os.path.join(os.path.dirname(__file__), "../../../plugins/envs/summarization")
 sys.path.insert(0, SOURCES)
 import package_texts as texts
@@ -48,7 +48,7 @@ def write_lists(folder):
               for e in ENGLISH if e[0] in KOREAN]
     packages = [f"Package: {e[0]}\n" + (f"Source: {e[1]}\n" if e[1] != e[0] else "") + f"Version: 1\nDescription: {e[2]}\nDescription-md5: {md5_of(e)}"
                 for e in ENGLISH if e[1]]
-    # Another version of a package, whose description is not the translated one.
+    # A version of a package whose description is not the translated one.
     packages.append("Package: gone\nDescription-md5: 0123456789abcdef0123456789abcdef")
     for ending, stanzas in (("main_i18n_Translation-en", translation), ("main_i18n_Translation-ko", korean), ("main_binary-amd64_Packages", packages)):
         with open(name + ending, "w", encoding="utf-8") as file:
@@ -80,13 +80,13 @@ class Corpus(unittest.TestCase):
         self.assertEqual(entries[0].body, "\n".join(ENGLISH[0][3]))
         self.assertEqual(texts.document_of(entries[0].body), "Kettle heats water for tea and coffee until it boils. * keeps it warm")
 
-    def test_md5_of_the_text_is_the_one_the_list_names(self):
+    def test_md5_of_the_text_equals_the_lists(self):
         texts.check_md5(self.entries())
         changed = self.entries()[1]._replace(synopsis="boils nothing")
         with self.assertRaisesRegex(corpus.CorpusError, "package kettle-doc: the MD5 of its description differs"):
             texts.check_md5([changed])
 
-    def test_a_list_that_is_none_is_refused_with_its_line(self):
+    def test_rejects_a_malformed_list_with_its_line(self):
         for text, wrong in (("Package: a\nno field\n", ":2: expected 'Field: text', got 'no field'"), (" body\n", ":1: expected a field before the continuation line"),
                             ("Package: a\n\nVersion: 1\n", "stanza 2: expected the field Package, got none")):
             with open(self.path("InRelease"), "w", encoding="utf-8") as file:
@@ -94,7 +94,7 @@ class Corpus(unittest.TestCase):
             with self.assertRaisesRegex(corpus.CorpusError, wrong):
                 list(texts.stanzas(self.path("InRelease"), "Package"))
 
-    def test_source_package_stands_before_its_version(self):
+    def test_source_package_precedes_its_version(self):
         sources = {package: source for (package, _), source in self.sources().items()}
         self.assertEqual((sources["kettle-doc"], sources["cup"]), ("kettle", "cup"))
 
@@ -118,7 +118,7 @@ class Corpus(unittest.TestCase):
             self.assertEqual(part, "test" if place in range(5) else "dev" if place in range(5, 10) else "train")
         self.assertAlmostEqual(parts.count("test") / 10000, 0.05, delta=0.01)
 
-    def test_leakage_counts_what_two_parts_share(self):
+    def test_leakage_counts_rows_that_two_parts_share(self):
         row = texts.Row("p", "s", "A Document", "a summary")
         clean = row._replace(document="Another", summary="another")
         self.assertEqual(texts.leakage({"train": [row], "dev": [], "test": [clean]}), {"documents_in_two_parts": 0, "test_summaries_in_train": 0})
@@ -139,7 +139,7 @@ class Corpus(unittest.TestCase):
             self.build()
 
     def fetch_from(self, archives):
-        """Lets the builder fetch from our lists alone, and train nothing. Returns the lines of sources.list it fetched by."""
+        """Makes the builder fetch only from our lists, and train nothing. Returns the lines of sources.list that it used."""
         fetched = []
 
         def run(command, needs, cwd=None, env=None):
@@ -169,7 +169,7 @@ class Corpus(unittest.TestCase):
             corpus.main(["--out", self.out, *arguments])
         return said.getvalue()
 
-    def test_what_is_there_of_another_archive_is_fetched_anew(self):
+    def test_fetches_again_for_a_different_archive(self):
         archives = ["any"]
         fetched = self.fetch_from(archives)
         self.call()
@@ -185,7 +185,7 @@ class Corpus(unittest.TestCase):
         self.assertIn("nothing to do", self.call())
         with self.assertRaisesRegex(corpus.CorpusError, "has no lists of suite sid; fetch them without --offline$"):
             self.call("--offline", "--suite", "sid")
-        # Lists that were fetched half are those of nobody.
+        # An interrupted fetch leaves no usable lists.
         archives.clear()
         with self.assertRaisesRegex(corpus.CorpusError, "no archive answers"):
             self.call("--suite", "sid")
@@ -193,13 +193,13 @@ class Corpus(unittest.TestCase):
             self.call("--offline", "--suite", "trixie", "--vocab-size", "99")
         self.assertIn("nothing to do", self.call("--suite", "trixie"))
 
-    def test_lists_of_ones_own_have_no_archive(self):
+    def test_own_lists_have_no_archive(self):
         with contextlib.redirect_stderr(io.StringIO()) as said, self.assertRaises(SystemExit):
             self.build("--suite", "bookworm")
         self.assertIn("--lists fetches no lists", said.getvalue())
 
     @unittest.skipUnless(shutil.which("spm_train"), "spm_train is not installed (Debian package sentencepiece)")
-    def test_what_is_built_is_whole_and_kept(self):
+    def test_the_corpus_is_complete_and_kept(self):
         size = ("--vocab-size", "52")
         self.build(*size)
         with open(os.path.join(self.out, "manifest.json"), encoding="utf-8") as file:
@@ -215,7 +215,7 @@ class Corpus(unittest.TestCase):
             self.assertEqual([line.split("\t")[0] for line in file.read().splitlines()[:4]], ["<s>", "<pad>", "</s>", "<unk>"])
 
         self.assertIn("nothing to do", self.build(*size))
-        # A file that was changed is built anew, and so is all after the lists changed; the bytes do not depend on the folder.
+        # A changed file is rebuilt, and so is everything after the lists changed. The bytes do not depend on the folder.
         before = {name: corpus.sha256(os.path.join(self.out, name)) for name in corpus.OUTPUTS}
         with open(os.path.join(self.out, "dev.tsv"), "a", encoding="utf-8") as file:
             file.write("x")

@@ -40,8 +40,8 @@ TEST(Vocabulary, PutsTheTextBetweenBeginAndEndAndCutsIt) {
   EXPECT_THAT(cut, ElementsAre(pieces.bos(), whole[1], whole[2], whole[3], pieces.eos()));
 }
 
-// A model whose begin is its end (KoBART) is trained on texts without a begin.
-TEST(Vocabulary, WithoutAPieceForTheBeginTextsHaveNone) {
+// A model whose begin is its end (KoBART) was trained on texts without a begin.
+TEST(Vocabulary, WithoutABeginPieceTextsHaveNoBegin) {
   const auto status = sentencepiece::SentencePieceTrainer::Train(
       "--input=" + dataset_files().File("lines.txt") + " --model_prefix=" + dataset_files().File("no_begin") +
       " --vocab_size=200 --hard_vocab_limit=false --bos_id=-1 --unk_id=0 --eos_id=1 --pad_id=3 --minloglevel=2");
@@ -56,7 +56,7 @@ TEST(Vocabulary, WithoutAPieceForTheBeginTextsHaveNone) {
   EXPECT_THAT(cut, ElementsAre(whole[0], whole[1], whole[2], 1));
 }
 
-TEST(Vocabulary, RefusesWhatIsNoModel) {
+TEST(Vocabulary, RejectsFilesThatAreNoModels) {
   EXPECT_THAT(Refusal([] { Vocabulary(dataset_files().File("nowhere")); }), HasSubstr("expected a SentencePiece model"));
   std::ifstream file(dataset_files().File("spm.model"), std::ios::binary);
   const std::string model{std::istreambuf_iterator<char>(file), {}};
@@ -126,7 +126,7 @@ TEST(EpochOrder, HoldsEveryItemOnceAndIsAFunctionOfTheSeed) {
   EXPECT_TRUE(std::ranges::is_sorted(file));
 }
 
-// The same draws by another hand: Fisher and Yates over numbers of this package's generator, counted off from a list.
+// The same order from an independent implementation: Fisher and Yates with this package's generator.
 TEST(EpochOrder, IsFisherAndYatesOverTheSharedGenerator) {
   std::vector<uint32_t> left{0, 1, 2, 3, 4}, expected(5);
   bp_rng rng{99, 0};
@@ -139,7 +139,8 @@ TEST(EpochOrder, IsFisherAndYatesOverTheSharedGenerator) {
   EXPECT_EQ(EpochOrder(5).Of(99), expected);
 }
 
-// All places of an item are equally likely: 6,000 orders of 6 items, each place 1,000 times with a standard deviation of 29.
+// All places of an item are equally likely: 6,000 orders of 6 items put an item at each place 1,000 times, with a standard
+// deviation of 29.
 TEST(EpochOrder, FavoursNoPlace) {
   int count[6][6] = {};
   EpochOrder order(6);

@@ -1,4 +1,4 @@
-// Reading pairs out of files: what is read is what was written, and what cannot be read is named.
+// Reads pairs from files: pairs equal the written ones, and unreadable rows are named.
 #include <gmock/gmock.h>
 
 #include "backplane/plugin.hpp"
@@ -55,7 +55,7 @@ TEST(Csv, NamesRowAndLine) {
               HasSubstr("row 1 (line 2, 'no_7'): 'summary' is empty"));
 }
 
-TEST(Csv, WhereARowsEndIsNotKnownNothingMoreIsReadEvenIfBadRowsAreSkipped) {
+TEST(Csv, StopsReadingAtARowWithUnknownEnd) {
   const Outcome open = Skip("a.csv", "document,summary\na,b\n\"never closed,c\nd,e\n");
   EXPECT_THAT(open.error, HasSubstr("a quoted field of the row at line 3 is not closed"));
   const Outcome after = Skip("a.csv", "document,summary\na,b\n\"so\"called,c\nd,e\n");
@@ -63,13 +63,13 @@ TEST(Csv, WhereARowsEndIsNotKnownNothingMoreIsReadEvenIfBadRowsAreSkipped) {
               HasSubstr("row at line 3: expected a comma or the end of the line after field 'so', got 'called,c'"));
 }
 
-TEST(Tsv, TakesQuotesAsTheyAre) {
+TEST(Tsv, KeepsQuotes) {
   const Outcome read = Read("a.tsv", "document\tsummary\n\"a\tb\"\r\n\n\n");
   EXPECT_THAT(read.pairs, ElementsAre(Pair("\"a", "b\"")));
 }
 
-TEST(Tsv, LeavesOutWhatMayBeAPartOfATornRow) {
-  // A line break inside the second summary and inside the fifth document: the halves with two fields are no pairs either.
+TEST(Tsv, OmitsPossiblePartsOfATornRow) {
+  // A line break inside the second summary and inside the fifth document: halves with two fields are no pairs either.
   const std::string text = "document\tsummary\na\tA\nb\tB one\nB two\nc\tC\nd\tD\ne one\ne two\tE\nf\tF\n";
   const Outcome read = Skip("a.tsv", text);
   EXPECT_THAT(read.pairs, ElementsAre(Pair("a", "A"), Pair("f", "F")));
@@ -79,8 +79,8 @@ TEST(Tsv, LeavesOutWhatMayBeAPartOfATornRow) {
   EXPECT_THAT(Read("a.tsv", text).error, HasSubstr("row 3 (line 4): expected 2 fields as in the header, got 1"));
 }
 
-// Other bad rows beside a torn one say nothing for the good ones beside those.
-TEST(Csv, LeavesOutWhatMayBeAPartOfATornRowBehindOtherBadRows) {
+// Bad rows around a torn row do not prove that the rows between them are whole.
+TEST(Csv, OmitsPossiblePartsOfATornRowAmongOtherBadRows) {
   const std::string head = "document,summary\n";
   const Outcome after = Skip("a.csv", head + "doc one\nx, y, z\nrest,S\ng,G\n");
   EXPECT_THAT(after.pairs, ElementsAre(Pair("g", "G")));
@@ -92,7 +92,7 @@ TEST(Csv, LeavesOutWhatMayBeAPartOfATornRowBehindOtherBadRows) {
   EXPECT_THAT(before.report.first_left_out, HasSubstr("row 2 (line 3): the next row has too few fields"));
   const Outcome empty = Skip("a.csv", head + "torn\n,E\nrest,S\ng,G\n");
   EXPECT_THAT(empty.pairs, ElementsAre(Pair("g", "G")));
-  // Where none is torn, the others are whole.
+  // Without a torn row, the other rows are whole.
   const Outcome whole = Skip("a.csv", head + "a,A\nx,y,z\nb,B\nx,y,z\n");
   EXPECT_THAT(whole.pairs, ElementsAre(Pair("a", "A"), Pair("b", "B")));
 }
@@ -136,7 +136,7 @@ TEST(JsonLines, NamesRowAndLine) {
   EXPECT_EQ(rest.report.left_out, 1u);
 }
 
-TEST(Files, ThatCannotBeReadAreRefused) {
+TEST(Files, RejectsUnreadableFiles) {
   EXPECT_THAT(Read("a.csv", "").error, HasSubstr("is empty"));
   EXPECT_THAT(Read("a.csv", "\n\r\n").error, HasSubstr("expected a header, got an empty file"));
   EXPECT_THAT(Read("a.csv", "text,summary\na,b\n").error, HasSubstr("has no column 'document'; columns: 'text', 'summary'"));
@@ -147,7 +147,7 @@ TEST(Files, ThatCannotBeReadAreRefused) {
   EXPECT_THROW(ReadRecords(Summaries::Instance().File(""), {}, [](const Record&) {}), bp::Error);
 }
 
-TEST(Files, OfWhichOnlyTheFirstRowsAreWantedAreReadNoFurther) {
+TEST(Files, StopsReadingAfterMaxItems) {
   const Outcome read = Read("a.tsv", "document\tsummary\na\tb\nc\td\ne\tf\ntorn\n", {.max_items = 2});
   EXPECT_THAT(read.pairs, ElementsAre(Pair("a", "b"), Pair("c", "d")));
   EXPECT_THAT(read.error, IsEmpty());
@@ -166,7 +166,7 @@ std::string Quoted(const std::string& text) {
   return out + "\"";
 }
 
-TEST(Csv, ReadsBackWhateverIsWrittenByItsRules) {
+TEST(Csv, ReadsBackRandomRowsWrittenByItsRules) {
   bp_rng rng{11, 0};
   for (int file = 0; file < 50; ++file) {
     Pairs pairs;
@@ -180,8 +180,8 @@ TEST(Csv, ReadsBackWhateverIsWrittenByItsRules) {
   }
 }
 
-// The bar: 200,000 rows with quoted line breaks, a byte order mark, CRLF, and rows that are not UTF-8 or have a field too many.
-TEST(Csv, OfTwoHundredThousandRowsGivesNoWrongPair) {
+// The goal: 200,000 rows with quoted line breaks, a byte order mark, CRLF, and rows that are not UTF-8 or have an extra field.
+TEST(Csv, ReadsTwoHundredThousandRowsWithoutAWrongPair) {
   constexpr int kRows = 200000;
   std::string text = "\xEF\xBB\xBFid,document,summary\r\n";
   uint64_t line = 2, first_bad_line = 0, bad = 0;
@@ -208,8 +208,8 @@ TEST(Csv, OfTwoHundredThousandRowsGivesNoWrongPair) {
   }
 }
 
-// Any bytes at all: an error or pairs, no crash (asan).
-TEST(Files, OfRandomBytesAreReadOrRefused) {
+// Arbitrary bytes give an error or pairs, never a crash (asan).
+TEST(Files, RandomBytesAreReadOrRejected) {
   bp_rng rng{12, 0};
   const std::string bytes = "\",\t\n\r{}[]:a\\u0\xEF\xBB\xBF\xC3\xFF";
   for (int file = 0; file < 600; ++file) {

@@ -1,4 +1,4 @@
-// The plugin by its channels: a data set that is read, and a one-step env that is played.
+// The plugin through its channels: a data set for training, and a one-step env for evaluation.
 #include <gmock/gmock.h>
 
 #include <set>
@@ -32,7 +32,7 @@ std::string Refusal(const json& options) {
   return "not refused";
 }
 
-// Items as they are read into buffers with padded rows, all others than items' channels absent.
+// Items in buffers with padded rows; all channels other than the items' are absent.
 struct Items {
   std::vector<std::vector<int32_t>> obs, label;
   std::vector<float> weight;
@@ -111,7 +111,7 @@ TEST(Source, GivesEveryItemOnceInAnOrderOfTheSeed) {
   EXPECT_NE(of_5.obs, file.obs);
   EXPECT_EQ(std::multiset(of_5.obs.begin(), of_5.obs.end()), std::multiset(file.obs.begin(), file.obs.end()));
   EXPECT_EQ(Read(other, 5, 0, n).obs, of_5.obs);
-  // In parts, from anywhere, with another order in between.
+  // In parts, from any position, with a different order in between.
   for (uint64_t first = 0; first < n; ++first) {
     Read(env, 6, 0, 1);
     const Items one = Read(env, 5, first, 1);
@@ -128,7 +128,7 @@ TEST(Source, StaysWithinItsItems) {
   EXPECT_EQ(Source(env).read(env.get(), 0, 2, 2, &frame), BP_E_INVALID_ARG);
 }
 
-// Row r's action becomes the ids, end and padding after them.
+// Row r's action becomes the ids, followed by end and padding.
 void Generate(const harness::Env& env, uint64_t row, std::vector<int32_t> ids) {
   ids.resize(env.Size("action"), 1);
   std::copy(ids.begin(), ids.end(), env.At<int32_t>("action", row));
@@ -208,7 +208,7 @@ TEST(OneStep, AnIdOutsideTheVocabularyIsAnError) {
     EXPECT_EQ(env.Step(), BP_E_INVALID_ARG);
     EXPECT_THAT(env.error(), HasSubstr("row 1: action[2]: expected a token, 0 .. "));
     EXPECT_THAT(env.error(), HasSubstr("got " + std::to_string(id)));
-    Generate(env, 1, {0, 10, 2, id});  // behind the end nobody looks
+    Generate(env, 1, {0, 10, 2, id});  // ignored after the end
     EXPECT_EQ(env.Step(), BP_OK);
   }
 }
@@ -259,7 +259,7 @@ TEST(Pltrdy, ATextOfDotsCountsNothing) {
   EXPECT_EQ(*env.At<float>("reward"), 0);
 }
 
-TEST(Options, ThatCannotBeMetAreRefusedWithASentence) {
+TEST(Options, RejectsImpossibleValuesWithTheirReason) {
   EXPECT_THAT(Refusal(Options("nowhere.tsv")),
               HasSubstr("does not exist; to make the corpus of package descriptions and its tokenizer: "
                         "plugins/envs/summarization/build_corpus --out "));
@@ -273,7 +273,7 @@ TEST(Options, ThatCannotBeMetAreRefusedWithASentence) {
   EXPECT_THAT(Refusal(Options("english.tsv", {{"rouge_tokenizer", "char"}, {"rouge_stem", true}})), HasSubstr("rouge_*: "));
 }
 
-TEST(Options, OneWarningTellsWhatWasLeftOut) {
+TEST(Options, OneWarningListsTheOmittedRows) {
   files().Write("bad.tsv", "document\tsummary\na\tb\nc\t\nd\te\nf\t \n");
   EXPECT_THAT(Refusal(Options("bad.tsv")),
               HasSubstr("row 2 (line 3): 'summary' is empty; to leave out such rows, set `bad_rows: skip`"));

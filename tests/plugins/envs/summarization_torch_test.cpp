@@ -1,5 +1,4 @@
-// SentencePiece and LibTorch each bring protobuf along: one process trains a vocabulary, plays the env and computes with
-// tensors.
+// SentencePiece and LibTorch each contain protobuf: one process trains a vocabulary, plays the env and computes with tensors.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -9,7 +8,7 @@
 
 namespace {
 
-// 1 / (1 + e^-x), and gradients, of a small model over the tokens of the first document.
+// 1 / (1 + e^-x), and gradients of a small model over the tokens of the first document.
 double Forward(const harness::Env& env) {
   torch::manual_seed(3);
   const torch::Tensor tokens =

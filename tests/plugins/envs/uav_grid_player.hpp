@@ -1,4 +1,4 @@
-// One row of the grid, told by its channels alone: where everything is, and the greedy policies.
+// One row of the grid, known only by its channels: the map, the UAVs, and the greedy policies.
 #pragma once
 
 #include <cmath>
@@ -34,8 +34,8 @@ class Player {
   const float* reward() const { return env.At<float>("reward"); }
   const float* obs(int i) const { return env.Obs() + i * env.Size("obs") / n(); }
 
-  // The allowed action that ends nearest to the target, the first of them; later ones count as nearer by more than 1e-12 only.
-  // `keep_away` is added where the new cell is next to where another active UAV is now. 0: greedy, 3: greedy_sep.
+  // The first allowed action that ends nearest to the target; a later one must be nearer by more than 1e-12. `keep_away` is
+  // added if a neighbour of the new cell holds an active UAV. 0: greedy, 3: greedy_sep.
   std::vector<int32_t> Greedy(double keep_away) const {
     std::vector<int32_t> actions(n());
     for (int i = 0; i < n(); ++i) {

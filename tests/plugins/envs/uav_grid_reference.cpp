@@ -43,7 +43,7 @@ void Reference::Look() {
   }
 }
 
-// Where everybody goes, under block and priority; under crash only `cause` tells.
+// The UAVs' next cells, under block and priority; under crash, only `cause` has a meaning.
 std::vector<Reference::Cell> Reference::Resolve(std::vector<Cell> wanted, std::vector<int>* cause) const {
   const bool crash = o.collision == uav::Collision::kCrash, priority = o.collision == uav::Collision::kPriority;
   for (;;) {

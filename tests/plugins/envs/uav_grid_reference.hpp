@@ -1,4 +1,4 @@
-// The grid once more, written for the reader and not for speed: rules and channels straight from their definitions.
+// A second implementation of the grid, written for readability: rules and channels follow their definitions.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The grid under the host's collector, with UAVs that fly at random.
+// The grid in the host's collector, with UAVs that fly at random.
 #include <gmock/gmock.h>
 
 #include "places.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kRows = 10, kHorizon = 60;
 
-// Rollouts of env.uav_grid, whose UAVs draw evenly from what their masks allow.
+// Rollouts of env.uav_grid with actions drawn evenly from the masks.
 struct Trial {
   explicit Trial(const nlohmann::json& options, unsigned threads = 1)
       : host({.file = BACKPLANE_PLUGIN_DIR "/env_uav_grid.so",
@@ -63,7 +63,7 @@ TEST(UavGridRollout, IsCutAtTheTimeLimitUnlessAllEnded) {
     const bool terminated = *trial.At<uint8_t>("terminated", e.t, e.row) != 0;
     EXPECT_LE(e.length, 20);
     EXPECT_EQ(trial.Truncated(e.t, e.row), e.length == 20);
-    EXPECT_EQ(e.info[timeout] == 0, terminated) << "who is left at the limit has run out of time";
+    EXPECT_EQ(e.info[timeout] == 0, terminated) << "agents alive at the limit have run out of time";
     ++(terminated ? ended : cut);
   }
   EXPECT_GT(cut, 0u);
@@ -82,10 +82,10 @@ TEST(UavGridRollout, ReturnsAreTheRewardsOfAllUavs) {
     EXPECT_NEAR(e.episode_return, sum, 1e-9);
     ++whole;
   }
-  EXPECT_EQ(whole, kRows) << "the first episode of each row lies in the rollout";
+  EXPECT_EQ(whole, kRows) << "the rollout contains each row's first episode";
 }
 
-TEST(UavGridRollout, NobodyRevivesWithinAnEpisodeNorEarnsAfterItsEnd) {
+TEST(UavGridRollout, NoUavRevivesWithinAnEpisodeOrEarnsAfterItsEnd) {
   Trial trial({{"max_steps", 40}, {"mask_static", false}});
   uint64_t ends = 0;
   for (int i = 0; i < 3; ++i) {
@@ -98,7 +98,7 @@ TEST(UavGridRollout, NobodyRevivesWithinAnEpisodeNorEarnsAfterItsEnd) {
         for (int a = 0; a < 10; ++a) {
           EXPECT_EQ(next[a], done ? 1 : alive[a] && !ended[a]) << "a done row shows the next episode";
           if (!alive[a]) {
-            EXPECT_EQ(trial.At<float>("reward", t, row)[a], 0) << "not even a team's reward: some crashed, or have not arrived";
+            EXPECT_EQ(trial.At<float>("reward", t, row)[a], 0) << "no team reward either: some crashed or have not arrived";
           }
           ends += ended[a];
         }

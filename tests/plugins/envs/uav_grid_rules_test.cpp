@@ -1,4 +1,4 @@
-// Who crashes, who stays and who moves when UAVs meet: the rules alone, on an empty grid unless said.
+// Crashes, stops and moves when UAVs meet: only the rules, on an empty grid unless noted.
 #include <gtest/gtest.h>
 
 #include "step.hpp"
@@ -33,7 +33,7 @@ struct Scene {
     options.n_uavs = static_cast<int64_t>(n);
     return options;
   }
-  // A letter for each UAV: X crashed, M moved, S stayed.
+  // One letter per UAV: X crashed, M moved, S stayed.
   std::string Fates() const {
     std::string out;
     for (const Uav& u : row.uavs) out += u.status == Status::kCrashed ? 'X' : u.dx != 0 || u.dy != 0 ? 'M' : 'S';
@@ -49,7 +49,7 @@ struct Scene {
   bool moved;
 };
 
-// The fates under one rule, which are the same where many others stand far away.
+// The fates under one rule, which stay the same if many others are far away.
 std::string FatesUnder(uav::Collision collision, std::vector<At> uavs, const std::vector<uav::Move>& obstacles) {
   const std::string alone = Scene(collision, uavs, obstacles).Fates();
   for (int i = 0; i < 40; ++i) uavs.push_back({20 + i % 8 * 2, 20 + i / 8 * 2, kStay});
@@ -70,11 +70,11 @@ TEST(UavGridRules, Swap) { EXPECT_EQ(Fates({{5, 5, kEast}, {6, 5, kWest}}), "XX 
 
 TEST(UavGridRules, CrossedDiagonals) { EXPECT_EQ(Fates({{5, 5, kSouthEast}, {6, 5, kSouthWest}}), "XX SS SS"); }
 
-TEST(UavGridRules, OneBehindTheOther) { EXPECT_EQ(Fates({{5, 5, kEast}, {6, 5, kEast}}), "MM MM MM"); }
+TEST(UavGridRules, BehindAMovingUav) { EXPECT_EQ(Fates({{5, 5, kEast}, {6, 5, kEast}}), "MM MM MM"); }
 
-TEST(UavGridRules, IntoOneWhoStays) { EXPECT_EQ(Fates({{5, 5, kEast}, {6, 5, kStay}}), "XX SS SS"); }
+TEST(UavGridRules, IntoAStayingUav) { EXPECT_EQ(Fates({{5, 5, kEast}, {6, 5, kStay}}), "XX SS SS"); }
 
-TEST(UavGridRules, BehindOneWhoFliesIntoAnObstacle) {
+TEST(UavGridRules, BehindAUavThatFliesIntoAnObstacle) {
   EXPECT_EQ(Fates({{5, 5, kEast}, {6, 5, kEast}}, {{7, 5}}), "MX SS SS");
   const Scene scene(uav::Collision::kCrash, {{5, 5, kEast}, {6, 5, kEast}}, {{7, 5}});
   EXPECT_EQ(scene.row.uavs[0].x, 6);
@@ -85,7 +85,7 @@ TEST(UavGridRules, ThreeIntoOneCell) { EXPECT_EQ(Fates({{5, 5, kEast}, {7, 5, kW
 
 TEST(UavGridRules, Rotation) { EXPECT_EQ(Fates({{5, 5, kEast}, {6, 5, kSouth}, {6, 6, kNorthWest}}), "MMM MMM MMM"); }
 
-TEST(UavGridRules, OneHeldBackHoldsBackThoseBehindIt) {
+TEST(UavGridRules, ABlockedUavBlocksTheUavsThatFollow) {
   EXPECT_EQ(Fates({{4, 5, kEast}, {5, 5, kEast}, {6, 5, kEast}, {7, 5, kStay}}), "MMXX SSSS SSSS");
 }
 
@@ -95,17 +95,17 @@ TEST(UavGridRules, AnObstacleOrTheEdgeEndsOrHoldsBack) {
 }
 
 TEST(UavGridRules, LinesDoNotMeetAcrossTheBorder) {
-  // Places whose indices in one row of memory would have equal sums.
+  // Positions whose indices in one memory row would have equal sums.
   EXPECT_EQ(Fates({{39, 5, kSouth}, {14, 6, kNorth}, {39, 20, kNorthWest}, {0, 21, kNorthEast}}), "MMMM MMMM MMMM");
 }
 
 TEST(UavGridRules, CountAUavOnceAStepForTheFirstCause) {
-  // 0 and 1 swap while 2 flies where 0 is going; 3 flies off the grid.
+  // 0 and 1 swap while 2 flies to 0's target; 3 flies off the grid.
   const std::vector<At> uavs = {{5, 5, kEast}, {6, 5, kWest}, {6, 4, kSouth}, {0, 0, kNorth}};
   EXPECT_EQ(Scene(uav::Collision::kCrash, uavs).Conflicts(), (std::vector<int64_t>{1, 2, 1}));
   EXPECT_EQ(Scene(uav::Collision::kBlock, uavs).Conflicts(), (std::vector<int64_t>{1, 2, 1}));
   EXPECT_EQ(Scene(uav::Collision::kBlock, {{5, 5, kEast}, {6, 5, kStay}}).Conflicts(), (std::vector<int64_t>{0, 1, 0}))
-      << "who stays anyway is not held back";
+      << "a staying UAV is not blocked";
 }
 
 TEST(UavGridRules, AnActionOutsideTheNineChangesNothing) {
@@ -131,7 +131,7 @@ TEST(UavGridRules, TheTeamIsPaidWhenTheLastOneArrivesAndNoneCrashed) {
   EXPECT_FLOAT_EQ(scene.reward[1], -0.1f + 1 + 50 + 20);
   EXPECT_EQ(scene.ended, (std::vector<uint8_t>{0, 1}));
   step(kStay, kStay);
-  EXPECT_EQ(scene.reward, (std::vector<float>{0, 0})) << "nothing is paid twice";
+  EXPECT_EQ(scene.reward, (std::vector<float>{0, 0})) << "no reward is paid twice";
 }
 
 }  // namespace

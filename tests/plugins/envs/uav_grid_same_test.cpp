@@ -1,4 +1,4 @@
-// The plugin beside the plain grid of uav_grid_reference.hpp: every channel of every step, over random options.
+// Compares the plugin with the plain grid of uav_grid_reference.hpp: every channel of every step, over random options.
 #include <gtest/gtest.h>
 
 #include "backplane/env.hpp"
@@ -13,7 +13,7 @@ namespace {
 const char* const kStatistics[] = {"ep/success_rate", "ep/crash_rate",       "ep/timeout_rate",     "ep/all_arrived",
                                    "ep/path_length",  "ep/conflicts_static", "ep/conflicts_vertex", "ep/conflicts_edge"};
 
-// Crowded grids of all sizes, where much happens.
+// Crowded grids of all sizes, for many conflicts.
 nlohmann::json RandomOptions(bp::Rng& rng) {
   const auto pick = [&rng](int64_t low, int64_t high) { return low + static_cast<int64_t>(rng.Below(high - low + 1)); };
   const int64_t side = pick(4, 24), n_uavs = pick(1, std::min<int64_t>(side * side / 4, 30));
@@ -31,7 +31,7 @@ nlohmann::json RandomOptions(bp::Rng& rng) {
           {"team_share", pick(0, 1) ? 0.0 : 0.3}};
 }
 
-// An action of each UAV, more often than not one that its mask allows.
+// An action per UAV, usually one that its mask allows.
 void DrawActions(const harness::Env& env, bp::Rng& rng) {
   const int64_t n = env.Size("action");
   const uint8_t* mask = env.At<uint8_t>("action_mask");
@@ -49,7 +49,7 @@ void ExpectChannel(const harness::Env& env, const char* name, const std::vector<
   for (size_t k = 0; k < wanted.size(); ++k) ASSERT_EQ(found[k], wanted[k]) << name << "[" << k << "]";
 }
 
-// `name` with, for each of `n`, the numbers of `bytes` after its own, where the env has that channel.
+// `name`; if the env has the channel `bytes`, its numbers follow those of `name` for each of the `n`.
 std::vector<float> Joined(const harness::Env& env, const char* name, const char* bytes, int64_t n) {
   const bool has = bp::FindChannel(env.spec(), bytes) != nullptr;
   const int64_t size = env.Size(name) / n, more = has ? env.Size(bytes) / n : 0;

@@ -1,4 +1,4 @@
-// The tensor env gives the bits of the scalar one, on every output, over random options, maps and actions.
+// The tensor env equals the scalar one bit for bit in every output, over random options, maps and actions.
 #include <gmock/gmock.h>
 
 #include "backplane/channels.hpp"
@@ -11,13 +11,13 @@ namespace {
 
 constexpr uint64_t kSeed = 20;
 
-// scripts/check_gpu runs this test on another machine than the one that built it.
+// scripts/check_gpu runs this test on a different machine than the one that built it.
 std::string Folder(const char* variable, const char* built) {
   const char* named = std::getenv(variable);
   return named != nullptr ? named : built;
 }
 
-// LibTorch comes into the process first, as the host brings it.
+// Loads LibTorch first, as the host does.
 const std::string kPlugins = Folder("BACKPLANE_PLUGIN_PATH", BACKPLANE_PLUGIN_DIR);
 const std::string kScalar = kPlugins + "/env_uav_grid.so";
 std::string TensorFile() {
@@ -43,7 +43,7 @@ bp_status NextSeeds(harness::Env& env, const std::vector<uint64_t>& seeds, uint6
   return autoreset->next_seeds(env.get(), per_row, seeds.data());
 }
 
-// Options that have a solvable map nearly always.
+// Options that nearly always have a solvable map.
 nlohmann::json RandomOptions(bp_rng* rng) {
   const auto below = [&](uint64_t n) { return static_cast<int64_t>(bp_rng_below(rng, n)); };
   const auto weight = [&] { return bp_rng_range(rng, -3, 3); };
@@ -227,7 +227,7 @@ TEST(UavGridTensor, TakesNoMoreUavsThanItsPairsAllow) {
   }
 }
 
-TEST(UavGridTensor, SaysThatARowHasNoSeedLeft) {
+TEST(UavGridTensor, ReportsThatARowHasNoSeedLeft) {
   harness::Env env(TensorFile(), 1, 1, {{"max_steps", 1}});
   ASSERT_EQ(env.Reset(0, {1}), BP_OK);
   ASSERT_EQ(NextSeeds(env, {2}, 1), BP_OK);
@@ -237,7 +237,7 @@ TEST(UavGridTensor, SaysThatARowHasNoSeedLeft) {
   EXPECT_EQ(env.error(), "row 0 has started 1 more episodes than it was given seeds for");
 }
 
-TEST(UavGridTensor, SaysWhyAnUnsolvableMapAndAMissingGpuAreRefused) {
+TEST(UavGridTensor, RejectsAnUnsolvableMapAndAMissingGpuWithTheirReason) {
   harness::Env env(TensorFile(), 1, 1,
                    {{"grid_size", 3}, {"n_uavs", 1}, {"n_obstacles", 0}, {"sensor_radius", 1}, {"goal_radius", 9.0}});
   EXPECT_EQ(env.Reset(0, {5}), BP_E_CONFIG);

@@ -1,4 +1,4 @@
-// The plugin by its channels: goldens of whole episodes, layout, ends.
+// The plugin through its channels: goldens of whole episodes, layout, ends.
 #include <gmock/gmock.h>
 
 #include "support/allocations.hpp"
@@ -78,7 +78,7 @@ TEST(UavGrid, PaysNothingAfterTheEnd) {
   }
 }
 
-TEST(UavGrid, RefusesAnActionItDoesNotKnow) {
+TEST(UavGrid, RejectsAnUnknownAction) {
   Player player;
   player.Reset(2);
   std::vector<int32_t> actions(10, 0);
@@ -88,9 +88,9 @@ TEST(UavGrid, RefusesAnActionItDoesNotKnow) {
   EXPECT_EQ(player.env.error(), "the action of UAV 4 in row 0: expected 0 .. 8, got 9");
 }
 
-TEST(UavGrid, AMapThatCannotBeSolvedLeavesTheRowAsItWas) {
+TEST(UavGrid, AnUnsolvableMapLeavesTheRowUnchanged) {
   harness::Env env(kFile, 2, 1, {{"grid_size", 5}, {"n_uavs", 3}, {"n_obstacles", 14}, {"sensor_radius", 2}});
-  // Crowded, but not hopeless: of the seeds from 0 on this one is the first without a map.
+  // Crowded but usually solvable: this is the first seed without a map.
   const uint64_t good = 0, bad = 252175;
   ASSERT_EQ(env.Reset(0, {good, good}), BP_OK);
   const std::vector<char> before = env.Bytes();
@@ -99,10 +99,10 @@ TEST(UavGrid, AMapThatCannotBeSolvedLeavesTheRowAsItWas) {
   EXPECT_EQ(env.Bytes(), before);
   for (uint64_t r = 0; r < 2; ++r) std::fill_n(env.At<int32_t>("action", r), 3, 0);
   ASSERT_EQ(env.Step(), BP_OK);
-  EXPECT_EQ(std::memcmp(env.Obs(0), env.Obs(1), env.Size("obs") * sizeof(float)), 0) << "both go on from the good map";
+  EXPECT_EQ(std::memcmp(env.Obs(0), env.Obs(1), env.Size("obs") * sizeof(float)), 0) << "both continue on the good map";
 }
 
-TEST(UavGrid, GoesOnFromASnapshotBitForBit) {
+TEST(UavGrid, ResumesFromASnapshotBitForBit) {
   for (const char* map : {"full", "explored", "none"}) {
     Player player({{"state_map", map}, {"collision", "block"}}), copy({{"state_map", map}, {"collision", "block"}});
     const auto random = [](int t) {
@@ -122,8 +122,8 @@ TEST(UavGrid, GoesOnFromASnapshotBitForBit) {
   }
 }
 
-TEST(UavGrid, RefusesASnapshotOfAnotherGrid) {
-  // As many numbers in every channel, but another grid.
+TEST(UavGrid, RejectsASnapshotOfADifferentGrid) {
+  // The same number of values per channel, but a different grid.
   harness::Env small(kFile, 1, 1, {{"grid_size", 30}, {"state_map", "none"}}), large(kFile, 1, 1, {{"state_map", "none"}});
   std::vector<char> bytes(large.snapshot()->row_bytes(large.get()));
   ASSERT_EQ(small.Reset(0, {1}), BP_OK);

@@ -1,4 +1,4 @@
-// Rollouts of several agents per row, as a host would deliver them: random observations, agents that die, rows that end.
+// Rollouts with several agents per row, as a host delivers them: random observations, agents that die, rows that end.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ class AgentEnv {
   std::vector<bp_channel> channels_;
 };
 
-// A whole rollout. `Fill` writes everything but actions; a test may change any number before it takes the delivery.
+// A whole rollout. `Fill` writes everything except actions. A test may change any number before it requests the delivery.
 class AgentRollout {
  public:
   explicit AgentRollout(const AgentShape& s)
@@ -109,7 +109,7 @@ class AgentRollout {
   Buffer<int32_t> action;
 
  private:
-  // Agents die one by one, a row ends with its last one or is cut.
+  // Agents die one by one. A row ends with its last agent or is truncated.
   void Step(int64_t t, int64_t row, bp_rng* rng) {
     bool any = false;
     for (int64_t a = row * shape.agents; a < (row + 1) * shape.agents; ++a) {

@@ -1,4 +1,4 @@
-// The numbers of augmented random search, apart from the host: steps, observation statistics, networks.
+// Numerics of augmented random search without the host: steps, observation statistics, networks.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -42,8 +42,8 @@ TEST(ArsStep, KeepsExactlyAsManyAsAskedAndTheLowestOfEqualOnes) {
   EXPECT_THAT(TakeStep({0, 7, 1, 2, 7, 3, 7, 7}, 2).kept, ElementsAre(0, 2));
 }
 
-TEST(ArsStep, StandsStillWhereReturnsDoNotDiffer) {
-  // A tenth is no sum of halves: the mean of many differs from it.
+TEST(ArsStep, IsZeroForEqualReturns) {
+  // 0.1 is no sum of powers of two, so the mean of many differs from it.
   const Step step = TakeStep(std::vector<double>(14, 0.1), 7);
   EXPECT_EQ(step.sigma, 0);
   EXPECT_THAT(step.weights, testing::Each(0));
@@ -82,7 +82,7 @@ TEST(ArsFilter, MergesMoments) {
   EXPECT_FLOAT_EQ(Filtered(filter, 5), static_cast<float>((5 - 1.8) / (std::sqrt(3.7) + 1e-8)));
 }
 
-TEST(ArsFilter, LeavesObservationsAloneUntilTwoWereSeen) {
+TEST(ArsFilter, KeepsObservationsUnchangedUntilTheSecond) {
   ObsFilter filter(1);
   EXPECT_EQ(Filtered(filter, 5), 5);
   Batch({3}).MergeInto(&filter);
@@ -97,7 +97,7 @@ TEST(ArsFilter, ANumberThatNeverChangesBecomes0) {
   EXPECT_EQ(Filtered(filter, 7), 0);
 }
 
-// The same network in double, products in plain loops.
+// The same network in double, with products in plain loops.
 std::vector<double> Plain(const PolicyShape& shape, const std::vector<double>& weights, std::vector<double> x) {
   size_t at = 0;
   std::vector<int64_t> sizes = shape.hidden;

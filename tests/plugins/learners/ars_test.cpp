@@ -1,4 +1,4 @@
-// The learner against its own promises, through its function table.
+// The learner's promises, tested through its function table.
 #include <gmock/gmock.h>
 
 #include "ars_trial.hpp"
@@ -29,7 +29,7 @@ TEST(Ars, AsksForPairsThatShareTheirSeeds) {
   for (int i = 0; i < 12; ++i) EXPECT_FALSE(distinct.contains(second.u.evaluate.seeds[i]));
 }
 
-// The three directions of a linear policy with two inputs and one output, as its candidates' actions show them, and the mean
+// The three directions of a linear policy with two inputs and one output, computed from its candidates' actions, and the mean
 // policy after a step.
 class ArsDirections : public ::testing::Test {
  protected:
@@ -75,7 +75,7 @@ TEST_F(ArsDirections, AStepGoesAlongTheDirectionsThatWereTried) {
   }
 }
 
-TEST_F(ArsDirections, AreDrawnAnewInEveryIteration) {
+TEST_F(ArsDirections, AreRedrawnInEveryIteration) {
   ReadDirections();
   const double before = direction_[0][0];
   ASSERT_EQ(trial_.Answer({1, 1, 1, 1, 1, 1}), BP_OK) << trial_.error();  // no step
@@ -101,7 +101,7 @@ TEST(Ars, EpisodesOfACandidateAreAveraged) {
   EXPECT_EQ(SavedAfter(two, {1, 3, 2, 2, 0, 2, 7, 5}, 1), SavedAfter(one, {2, 2, 1, 6}, 1));
 }
 
-TEST(Ars, EqualReturnsLeaveTheWeightsAlone) {
+TEST(Ars, EqualReturnsKeepTheWeights) {
   ArsTrial trial(Options{{"num_dirs", "2"}, {"init_std", "0.1"}}, 1);
   trial.obs().data = {1, 2, 3};
   const auto mean = [&] {
@@ -173,7 +173,7 @@ TEST(Ars, LearnsOnBitForBitAfterLoading) {
   }
 }
 
-TEST(Ars, RefusesAStateOfAnotherShape) {
+TEST(Ars, RejectsAStateOfADifferentShape) {
   const std::string linear = ArsTrial(Options{}).Saved(), wide = ArsTrial(Options{}, 4, {.obs = 5}).Saved(),
                     small = ArsTrial(Options{{"hidden", "[8]"}}).Saved();
   ArsTrial trial(Options{}), net(Options{{"hidden", "[16]"}}), plain(Options{{"normalize_obs", "false"}});
@@ -229,7 +229,7 @@ TEST(Ars, DiscreteActionsAreTheLargestAllowedOutput) {
   const ArsEnv env{.obs = 1, .actions = 6, .discrete = true, .masked = true};
   ArsTrial trial(Options{{"normalize_obs", "false"}, {"init_std", "1"}}, 6, env);
   std::fill(trial.obs().data.begin(), trial.obs().data.end(), 1.f);
-  // Row k may not take what rows before it took: together they take every choice.
+  // Row k may not choose like the rows before it: together they make every choice.
   std::fill(trial.mask().data.begin(), trial.mask().data.end(), uint8_t{1});
   std::set<int32_t> taken;
   for (int64_t row = 0; row < 6; ++row) {
@@ -247,13 +247,13 @@ TEST(Ars, ARowWithoutAJobActsWithoutReadingIt) {
   EXPECT_EQ(trial.action().data, (std::vector<float>{0, 0, 0, 0}));
 }
 
-TEST(Ars, EndsWhereAReturnIsNotFinite) {
+TEST(Ars, EndsAtAReturnThatIsNotFinite) {
   ArsTrial trial(Options{{"num_dirs", "2"}});
   EXPECT_EQ(trial.Answer({1, 2, NAN, 4}), BP_E_NUMERIC);
   EXPECT_EQ(trial.error(), "the return of candidate 2 in episode 0 is not a number; a smaller step_size or noise_std may help");
 }
 
-TEST(Ars, EndsWhereObservationsAreNotFinite) {
+TEST(Ars, EndsAtObservationsThatAreNotFinite) {
   ArsTrial trial(Options{{"num_dirs", "2"}});
   trial.count = 5, trial.mean = {1, INFINITY, 2};
   EXPECT_EQ(trial.Answer({1, 2, 3, 4}), BP_E_NUMERIC);
@@ -263,13 +263,13 @@ TEST(Ars, EndsWhereObservationsAreNotFinite) {
             "the candidates");
 }
 
-TEST(Ars, EndsWhereAStepLeavesFiniteNumbers) {
+TEST(Ars, EndsAtAStepThatOverflows) {
   ArsTrial trial(Options{{"num_dirs", "2"}, {"step_size", "1.0e300"}});
   EXPECT_EQ(trial.Answer({1, 2, 3, 4}), BP_E_NUMERIC);
   EXPECT_EQ(trial.error(), "the norm of the weights is infinite; a smaller step_size or noise_std may help");
 }
 
-TEST(Ars, RefusesOptionsThatContradictEachOther) {
+TEST(Ars, RejectsContradictoryOptions) {
   ArsTrial top(Options{{"num_dirs", "4"}, {"top_dirs", "5"}});
   EXPECT_EQ(top.status(), BP_E_CONFIG);
   EXPECT_EQ(top.error(), "top_dirs: expected at most num_dirs (4), got 5");
@@ -284,7 +284,7 @@ TEST(Ars, RefusesOptionsThatContradictEachOther) {
   EXPECT_EQ(unbounded.error(), "squash_output: expected two finite bounds of channel 'action', got fewer");
 }
 
-TEST(Ars, RefusesARowOrACandidateThatIsNone) {
+TEST(Ars, RejectsAnInvalidRowOrCandidate) {
   ArsTrial trial(Options{{"num_dirs", "2"}}, 2);
   trial.candidates() = {3, 4};
   EXPECT_EQ(trial.Act(0, 1), BP_OK) << trial.error();

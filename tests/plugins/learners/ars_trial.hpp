@@ -1,5 +1,5 @@
-// Augmented random search on points that steer themselves to the origin, through the plugin's function table: a host of a few
-// lines that gives candidates' episodes to rows as they become free, and merges moments in the order of the jobs.
+// Augmented random search on points that steer themselves to the origin, through the plugin's function table. A small host
+// assigns candidates' episodes to free rows and merges moments in the order of the jobs.
 #pragma once
 
 #include <algorithm>
@@ -51,14 +51,14 @@ class ArsTrial : public DrivenLearner {
     Create(spec, rows_, seed);
   }
 
-  // What rows [begin, end) do; candidates as in candidates(), or the mean policy.
+  // Actions of rows [begin, end), by candidates as in candidates() or by the mean policy.
   bp_status Act(int64_t begin, int64_t end, bool mean = false) {
     bp_tensor *in[] = {&obs_.tensor, &mask_.tensor}, *out[] = {env_.discrete ? &choice_.tensor : &action_.tensor};
     bp_act act{sizeof(bp_act), BP_ACT_GREEDY, static_cast<uint64_t>(begin), static_cast<uint64_t>(end), 0, 7, 0, in, out};
     act.candidate = mean ? nullptr : candidates_.data();
     return DrivenLearner::Act(act);
   }
-  // Answers the request that is made now with these returns, [candidates] of one episode each, and observations' moments.
+  // Answers the present request with these returns, [candidates] of one episode each, and observations' moments.
   bp_status Answer(const std::vector<double>& fitness, int64_t length = 1) {
     const bp_request request = Plan();
     const auto episodes = static_cast<int64_t>(request.u.evaluate.episodes_each);

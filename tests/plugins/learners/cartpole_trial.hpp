@@ -34,7 +34,7 @@ class CartPoleTrial : public DrivenLearner {
     for (int64_t row = 0; row < rows; ++row) Reset(row);
   }
 
-  // Goes on with a new learner instance made from saved bytes, in the same envs.
+  // Resumes in the same envs with a new learner instance made from saved bytes.
   bp_status Resume(const std::string& saved, uint64_t seed = 1) {
     CreateLearner(seed);
     return Load(saved);

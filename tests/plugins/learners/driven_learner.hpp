@@ -1,4 +1,4 @@
-// A learner behind its function table, asked and told as the host does it.
+// A learner driven through its function table, as the host drives it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ class DrivenLearner {
   }
   DrivenLearner(const DrivenLearner&) = delete;
 
-  // A new instance in place of the one there was; status() tells whether it came to be.
+  // Replaces the instance by a new one; status() is the result of its creation.
   void Create(const bp_env_spec& env, int64_t rows, uint64_t seed = 1) {
     if (learner_) api_->destroy(learner_);
     learner_ = nullptr, rows_ = static_cast<uint64_t>(rows);
@@ -33,7 +33,7 @@ class DrivenLearner {
   }
   bp_status Consume(const bp_delivery& delivery) { return api_->consume(learner_, &delivery); }
   bp_status Tick() { return Consume({sizeof(bp_delivery), BP_REQ_TICK}); }
-  // All ticks that it asks for after a delivery that ended with `status`.
+  // Runs all ticks that the learner requests after a delivery that ended with `status`.
   bp_status Learn(bp_status status, double progress = 0) {
     while (status == BP_OK && Plan(progress).kind == BP_REQ_TICK) status = Tick();
     return status;

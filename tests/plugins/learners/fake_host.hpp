@@ -1,5 +1,5 @@
-// A host of a few lines, to drive a plugin through its function table: options from the plugin's own defaults, one set of
-// rollout buffers, byte streams in memory. Parts are those of the module that is linked into the test.
+// A small host that drives a plugin through its function table: options from the plugin's defaults, one set of rollout buffers,
+// byte streams in memory. The module is linked into the test.
 #pragma once
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Acting and the fused update against each other: what one wrote is what the other starts from.
+// Acting and the fused update together: the update starts from the values that acting wrote.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ TEST_P(EveryPolicy, FirstMinibatchHasRatioOne) {
   EXPECT_EQ(s.value_loss, 0) << "acting and learning compute values with the same bits";
 }
 
-// Samples that lie anywhere, in any order.
+// Samples at arbitrary places, in any order.
 TEST_P(EveryPolicy, AnIndexGivesTheBitsOfSamplesPutOneBehindTheOther) {
   std::vector<int64_t> index(kRows - 50);
   for (int64_t i = 0; i < kRows - 50; ++i) index[i] = i * 7 % kRows;
@@ -77,7 +77,7 @@ TEST_P(EveryPolicy, AnIndexGivesTheBitsOfSamplesPutOneBehindTheOther) {
   EXPECT_EQ(gradient(indexed), gradient(gathered.View()));
 }
 
-// Several steps of two nets large enough for every kind of piece; a fresh gradient is full of what was there.
+// Several steps of two nets large enough for every kind of piece; a fresh gradient contains old data.
 void ExpectTheSameBitsForAnyOrder(nn::Precision precision) {
   for (const bool shared : {false, true}) {
     NetShape shape = Shape(false, shared);
@@ -99,7 +99,7 @@ void ExpectTheSameBitsForAnyOrder(nn::Precision precision) {
 
 TEST(FusedUpdate, HasTheSameBitsForAnyOrderOfPieces) { ExpectTheSameBitsForAnyOrder(nn::Precision::kFull); }
 
-// Mixed precision, against the same in float32.
+// Mixed precision, compared with float32.
 class MixedPrecision : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -119,11 +119,10 @@ class MixedPrecision : public ::testing::Test {
 
 TEST_F(MixedPrecision, HasTheSameBitsForAnyOrderOfPieces) { ExpectTheSameBitsForAnyOrder(nn::Precision::kBf16); }
 
-// Each number of a gradient has gone through six products, three forward and three backward, of two rounded factors each. A
-// rounding is off by at most 2^-8 and evenly spread, so by 2^-8 / sqrt(3) in the mean square, and the twelve do not depend on
-// each other: 2^-7 in all, four times which is the bound. Without clips, whose kinks turn a small difference into one of a
-// whole sample.
-TEST_F(MixedPrecision, GradientsAreThoseOfFloat32WithinTheRoundingOfFactors) {
+// A gradient passes six products, three forward and three backward, each of two rounded factors. A rounding error is at most
+// 2^-8 and evenly spread, so its root mean square is 2^-8 / sqrt(3). The twelve are independent, which gives 2^-7 in total; the
+// bound is four times that. Clips are off, because their kinks turn a small difference into a whole sample's.
+TEST_F(MixedPrecision, GradientsEqualFloat32WithinTheRoundingOfFactors) {
   const LossOptions loss = net_fixture::LossWith([](LossOptions* o) { o->clip = 1e9, o->vf_clip = 0, o->entropy_coeff = .01; });
   for (const NetShape& shape : {Shape(true), Shape(false), Shape(false, true), Shape(false, false, true)}) {
     const Net net(shape);
@@ -153,7 +152,7 @@ TEST_F(MixedPrecision, FirstMinibatchHasARatioNearOne) {
   EXPECT_LT(stats.value_loss, 1e-3);
 }
 
-TEST(FusedPrecision, IsMixedWhereTheProcessorHasIt) {
+TEST(FusedPrecision, IsMixedIfTheProcessorSupportsIt) {
   EXPECT_EQ(FusedPrecision(false, false), nn::Precision::kFull);
   EXPECT_EQ(FusedPrecision(false, true), nn::Precision::kFull);
   EXPECT_EQ(FusedPrecision(true, true), nn::Precision::kBf16);
@@ -169,7 +168,7 @@ TEST(FusedPrecision, IsMixedWhereTheProcessorHasIt) {
   }
 }
 
-// By a host that only listens.
+// A host that only listens.
 TEST(FusedUpdate, ForwardPassesAreAPhase) {
   static std::map<std::string, int> entered;
   bp_host host = *SilentHost();
@@ -214,7 +213,7 @@ TEST(Sde, NoiseIsOneFunctionOfTheLatentForAsManyStepsAsAsked) {
   EXPECT_NE(drawn[0], drawn[4]);
 }
 
-// Over many noise functions the deviation of an action is that of the log-probability.
+// Over many noise functions, an action's deviation equals the log-probability's.
 TEST(Sde, NoiseHasTheVarianceOfTheLogProbability) {
   const Net net(Shape(false, false, true));
   const RandomBatch<float> random(net, 1, 5);

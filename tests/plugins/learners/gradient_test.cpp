@@ -1,4 +1,4 @@
-// The fused gradient against LibTorch's autograd, and both against figures from PyTorch in float64.
+// Compares the fused gradient with LibTorch's autograd, and both with values from PyTorch in float64.
 #include "gradient.hpp"
 
 #include <ATen/Parallel.h>
@@ -44,7 +44,7 @@ std::vector<Case> Cases() {
   other.shape.hidden = other.shape.vf_hidden = {};
   cases.push_back(other);
   other = {"a critic without hidden layers", Shape(false)};
-  other.shape.hidden = {2}, other.shape.vf_hidden = {};  // observations are the widest thing then
+  other.shape.hidden = {2}, other.shape.vf_hidden = {};  // observations are then the widest array
   cases.push_back(other);
   return cases;
 }
@@ -133,7 +133,7 @@ TEST_P(PpoUpdateTest, AgreesWithPyTorch) {
   for (int i = 0; i < 7; ++i) EXPECT_NEAR(p[place[i]], thrice[i], 1e-12) << i;
 }
 
-TEST_P(PpoUpdateTest, RefusesALossThatIsNotFinite) {
+TEST_P(PpoUpdateTest, RejectsALossThatIsNotFinite) {
   const Net net({.obs = 1, .actions = 2, .discrete = true});
   Update<float> update(net, Path<float>(net));
   const float x = NAN, zero = 0;
@@ -146,7 +146,7 @@ TEST_P(PpoUpdateTest, RefusesALossThatIsNotFinite) {
   }
 }
 
-TEST(PpoUpdate, RefusesAStateThatNoLossShows) {
+TEST(PpoUpdate, RejectsAStateThatNoLossShows) {
   const Net net({.obs = 1, .actions = 2, .discrete = true});
   const float x = 1, zero = 0, huge = 1e22f, logp = -.69314718f;
   const int64_t choice = 0;

@@ -1,5 +1,5 @@
-// A cycle of four states with reward 1 for ever, cut every 8 steps: the value is 1 / (1 - gamma) = 50 for a learner that
-// bootstraps where time ran out, and far below for one that takes the cut for an end (Stable-Baselines3's tests/test_gae.py).
+// A cycle of four states with reward 1 for ever, truncated every 8 steps. The value is 1 / (1 - gamma) = 50 for a learner that
+// bootstraps at a truncation, and far lower for one that treats it as an end (Stable-Baselines3's tests/test_gae.py).
 #include <gtest/gtest.h>
 
 #include "driven_learner.hpp"
@@ -65,9 +65,9 @@ class Cycle : DrivenLearner {
   Buffer<int64_t> final_index_{{kRows}};
 };
 
-TEST(InfiniteHorizon, TheValueIsThatOfTheEndlessCycle) { EXPECT_NEAR(Cycle(false).ValueAfter(300), 50, 1); }
+TEST(InfiniteHorizon, TheValueEqualsTheEndlessCycles) { EXPECT_NEAR(Cycle(false).ValueAfter(300), 50, 1); }
 
-TEST(InfiniteHorizon, TheValueIsFarOffWhereACutCountsAsAnEnd) { EXPECT_LT(Cycle(true).ValueAfter(300), 10); }
+TEST(InfiniteHorizon, TheValueIsFarOffIfACutCountsAsAnEnd) { EXPECT_LT(Cycle(true).ValueAfter(300), 10); }
 
 }  // namespace
 }  // namespace backplane::test_support

@@ -1,4 +1,4 @@
-// The parts of the loss in LibTorch against reference figures.
+// Compares the parts of the loss in LibTorch with reference values.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// One iteration's samples and a model over them, for tests of values and gradients.
+// One iteration's samples and a model for them, for tests of values and gradients.
 #pragma once
 
 #include <cmath>
@@ -15,7 +15,7 @@ using backplane::test_support::AgentEnv;
 using backplane::test_support::AgentRollout;
 using backplane::test_support::AgentShape;
 
-// Runs all pieces on the caller, in the order given.
+// Runs all parts on the caller, in the given order.
 inline Parallel InOrder() {
   return [](uint64_t n, const std::function<void(uint64_t)>& body) {
     for (uint64_t i = 0; i < n; ++i) body(i);
@@ -53,7 +53,7 @@ constexpr LossOptions LossWith(Change&& change) {
   return options;
 }
 
-// A rollout acted in by the net's own actor, and its samples with random advantages and returns.
+// A rollout with actions of the net's own actor, and its samples with random advantages and returns.
 class Iteration {
  public:
   explicit Iteration(const AgentShape& agents, bool central = true, Activation activation = Activation::kTanh,
@@ -84,7 +84,7 @@ class Iteration {
     batch.Shuffle(1, OnOneThread());
   }
 
-  // Acts in rows [begin, end) of every step.
+  // Acts in rows [begin, end) at every step.
   void Act(uint64_t begin, uint64_t end, uint32_t flags = BP_ACT_EXPLORE) {
     Actor actor(net, shape);
     actor.Refresh(params.data());

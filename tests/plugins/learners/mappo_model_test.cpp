@@ -86,8 +86,8 @@ TEST(MappoModel, DependsOnTheShardsAndNotOnTheOrderInWhichTheyRun) {
   EXPECT_EQ(it.ValuesOf(*it.Fused(4, Backwards())), it.ValuesOf(*it.Fused(1)));
 }
 
-// As far as LibTorch's mixed precision may be from float32.
-TEST(MappoModel, MixedPrecisionIsNearAndForGradientsAlone) {
+// The bound on LibTorch's mixed precision, compared with float32.
+TEST(MappoModel, MixedPrecisionIsNearAndOnlyForGradients) {
   if (!nn::HasBf16()) GTEST_SKIP() << "no avx512_bf16";
   Iteration it({.rows = 40, .agents = 10, .steps = 12, .obs = 120}, true, Activation::kTanh, {128, 128});
   const auto plain = it.Fused(4), mixed = it.Fused(4, InOrder(), nn::Precision::kBf16),
@@ -108,7 +108,7 @@ TEST(MappoActor, ARowsResultDoesNotDependOnTheRange) {
   EXPECT_EQ(it.rollout.logp.data, logps);
 }
 
-TEST(MappoActor, TheDeadDoNothingAndNobodyDoesWhatIsForbidden) {
+TEST(MappoActor, DeadAgentsDoNothingAndLiveOnesObeyTheMask) {
   Iteration it({});
   for (int64_t i = 0; i < it.env.shape.steps * it.rollout.all; ++i) {
     const int32_t action = it.rollout.action.data[i];

@@ -1,4 +1,4 @@
-// Advantages per agent: the reference's figures, a plain recursion, and what must not matter.
+// Advantages per agent: the reference's values, a plain recursion, and invariances.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,14 +23,14 @@ std::vector<float> Advantages(AgentRollout& rollout, const std::vector<float>& v
   Streams streams(EnvShape(&env.spec), static_cast<uint64_t>(rollout.shape.rows), setting.gamma, setting.lambda, setting.scale);
   streams.Read(rollout.delivery());
   std::vector<float> out(value.size());
-  // A bootstrap's value is a function of what it looks at, so that a wrong choice shows.
+  // A bootstrap's value depends on its observation, so that a wrong choice shows.
   std::vector<float> next;
   for (const Streams::Bootstrap& b : streams.bootstraps()) next.push_back(bootstrap + static_cast<float>(b.final + 1));
   streams.Advantages(value.data(), next.data(), out.data());
   return out;
 }
 
-// The first end is the agent's own, the second a cut of the row.
+// The first end is the agent's own, the second is a truncation of the row.
 TEST(Streams, AgreesWithTheReferenceAtAnAgentsEndAndAtACut) {
   const AgentShape shape{.rows = 1, .agents = 1, .steps = 8};
   AgentRollout rollout(shape);
@@ -53,7 +53,7 @@ TEST(Streams, AgreesWithTheReferenceAtAnAgentsEndAndAtACut) {
                                                                   -.0426645f, -.409f}));
 }
 
-// Agent by agent, from the end: what an engineer would write down first.
+// Agent by agent, from the end: the textbook algorithm.
 std::vector<float> PlainAdvantages(const AgentRollout& r, const std::vector<float>& value, float bootstrap, Setting s) {
   std::vector<float> out(value.size());
   for (int64_t agent = 0; agent < r.all; ++agent) {
@@ -101,8 +101,8 @@ TEST(Streams, AgreesWithAPlainRecursion) {
   }
 }
 
-// Without agent_ended the end shows in ALIVE; only where a row is cut it cannot be told apart.
-TEST(Streams, AnAgentsEndShowsInAliveAlone) {
+// Without agent_ended, the end shows in ALIVE. It is ambiguous only if a row is cut.
+TEST(Streams, AnAgentsEndShowsInAlive) {
   AgentShape shape{.rows = 4, .agents = 3, .steps = 40};
   AgentRollout rollout(shape);
   rollout.Fill(3);

@@ -1,4 +1,4 @@
-// The learner against its own promises, through its function table.
+// The learner's promises, tested through its function table.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -74,7 +74,7 @@ TEST(Mappo, LearnsOnBitForBitAfterLoading) {
   }
 }
 
-TEST(Mappo, ActsOnObservationsMasksAndAliveAlone) {
+TEST(Mappo, ActsOnlyOnObservationsMasksAndAlive) {
   Trial trial;
   std::vector<std::string> read;
   for (const char* const* name = trial.spec().act_in; *name; ++name) read.push_back(*name);
@@ -93,7 +93,7 @@ TEST(Mappo, AsksForARolloutThenEpochsTimesMinibatchesTicks) {
   EXPECT_EQ(trial.Plan().kind, uint32_t{BP_REQ_ROLLOUT});
 }
 
-// Without ALIVE a rollout of 12 steps has 144 samples, and three parts of at most 50 are three parts of 48.
+// Without ALIVE, a rollout of 12 steps has 144 samples. Three parts of at most 50 samples have 48 each.
 TEST(Mappo, CutsAnEpochIntoEqualParts) {
   const AgentShape shape = {.has_alive = false};
   Trial by_number(kSmall, shape), by_size(With(kSmall, {{"minibatch_size", "50"}}), shape);
@@ -110,7 +110,7 @@ TEST(Mappo, OnACpuARowsResultIsItsOwn) {
   EXPECT_EQ(bp_module_v1()->descriptor(0)->flags & BP_FLAG_ROW_EXACT, 0u) << "not so on a GPU";
 }
 
-TEST(Mappo, ARolloutCanBeAsLongAsSoManyEpisodes) {
+TEST(Mappo, ARolloutCanHaveThisManyEpisodes) {
   Trial trial(Settings{{"episodes_per_batch", "20"}});  // of 50 steps, over 3 rows
   EXPECT_EQ(trial.Plan().u.rollout.horizon, 334u);
 }
@@ -120,7 +120,7 @@ TEST(Mappo, ASavedConfigurationMaySpellTheDefaultOut) {
   EXPECT_EQ(trial.Plan().u.rollout.horizon, 334u);
 }
 
-TEST(Mappo, RefusesWhatDoesNotFitTogether) {
+TEST(Mappo, RejectsContradictoryOptions) {
   const auto error = [](const Settings& options, const AgentShape& shape = {}) { return Trial(options, shape).error(); };
   EXPECT_EQ(error({{"episodes_per_batch", "2"}, {"train_batch_size", "64"}}),
             "expected episodes_per_batch or train_batch_size as the length of a rollout, got both");
@@ -134,13 +134,13 @@ TEST(Mappo, RefusesWhatDoesNotFitTogether) {
   EXPECT_EQ(error({}, {.masked = 4}), "expected one flag per choice in channel 'action_mask', got 4 of 8 bits");
 }
 
-TEST(Mappo, RefusesAStateOfAnotherShape) {
+TEST(Mappo, RejectsAStateOfADifferentShape) {
   Trial central(kSmall), independent(With(kSmall, {{"critic", "independent"}}));
   EXPECT_EQ(independent.Load(central.Saved()), BP_E_INVALID_ARG);
   EXPECT_EQ(independent.error(), "the saved state has a different shape: size of the critic's state: expected 0, got 7");
 }
 
-TEST(Mappo, RefusesToEndAnUpdateWithParametersThatAreNotFinite) {
+TEST(Mappo, RejectsAnUpdateWithNonFiniteParameters) {
   Trial trial(With(kSmall, {{"lr", "1.0e39"}, {"num_epochs", "1"}, {"num_minibatches", "1"}}));
   EXPECT_EQ(trial.Iterate(1), BP_E_NUMERIC);
   EXPECT_THAT(trial.error(), ::testing::StartsWith("the norm of the parameters is "));

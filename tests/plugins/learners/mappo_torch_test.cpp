@@ -1,4 +1,4 @@
-// LibTorch's values, gradients and actions against the fused ones.
+// Compares LibTorch's values, gradients and actions with the fused ones.
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
@@ -100,7 +100,7 @@ TEST(MappoTorch, MixedPrecisionIsTakenFromAGainOfAFifthOn) {
   EXPECT_FALSE(slower.on);
 }
 
-TEST(MappoTorch, AProbeLeavesTheWayItSaysThatItTook) {
+TEST(MappoTorch, AProbeKeepsThePathThatItReports) {
   Iteration it({.rows = 20});
   const auto model = Torch(it);
   const std::vector<float> plain = it.GradientOf(*model, kLoss);

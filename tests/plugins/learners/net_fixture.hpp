@@ -1,4 +1,4 @@
-// Nets, minibatches and acting for tests of the update: what a rollout would bring, without a rollout.
+// Nets, minibatches and acting for tests of the update, without a rollout.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace backplane::ppo {
 
-// What a test's name says of a shape; without it GoogleTest prints the bytes.
+// Describes a shape in a test's name; without it, GoogleTest prints the bytes.
 inline void PrintTo(const NetShape& shape, std::ostream* out) {
   *out << (shape.discrete ? "Discrete" : shape.sde ? "Sde" : "Gaussian") << (shape.shared ? "Shared" : "");
 }
@@ -40,7 +40,7 @@ constexpr LossOptions LossWith(Change&& change) {
   return options;
 }
 
-// Every third choice is forbidden in every second row; never the one taken.
+// Every second row forbids every third choice, but never the one taken.
 template <class T>
 class RandomBatch {
  public:
@@ -91,14 +91,14 @@ class RandomBatch {
   bool masked_;
 };
 
-// Runs all pieces on the caller, in the order given.
+// Runs all parts on the caller, in the given order.
 inline Parallel InOrder() { return OnOneThread(); }
 inline Parallel Backwards() {
   return [](uint64_t n, const std::function<void(uint64_t)>& body) {
     for (uint64_t i = n; i-- > 0;) body(i);
   };
 }
-// Is told of phases and counts none.
+// Accepts phases and counts none.
 inline const bp_host* SilentHost() {
   static const bp_host host = [] {
     bp_host made{sizeof(bp_host)};
@@ -108,7 +108,7 @@ inline const bp_host* SilentHost() {
   return &host;
 }
 
-// Parameters that go along the gradients of a path.
+// Parameters that follow the gradients of a path.
 template <class T>
 class Update : public Optimizer<T> {
  public:
@@ -136,7 +136,7 @@ double Distance(const std::vector<T>& a, const std::vector<T>& b) {
   return std::sqrt(difference / norm);
 }
 
-// The results of an actor for `rows` rows of given observations.
+// An actor's results for `rows` rows of the given observations.
 class Acting {
  public:
   Acting(const Net& net, int64_t rows, uint64_t sde_steps = 4)

@@ -1,4 +1,4 @@
-// Reference figures: sums by hand in float64, and Stable-Baselines3's VecNormalize.
+// Reference values: sums computed by hand in float64, and Stable-Baselines3's VecNormalize.
 #include "normalizer.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Gaussian actions on the acting side.
+// Gaussian actions, as they are drawn.
 #include "policy.hpp"
 
 #include <gtest/gtest.h>

@@ -34,7 +34,7 @@ TEST(PpoCartPole, ReturnRisesAlsoInMixedPrecision) {
   ExpectReturnToRise(true);
 }
 
-// The full budget of the zoo; takes longer, so it is run on request.
+// The zoo's full budget; it takes longer, so it runs only on request.
 TEST(PpoCartPole, DISABLED_SolvesWithinAHundredThousandSteps) {
   for (uint64_t seed : {1, 2, 3}) {
     CartPoleTrial trial(8, 32, kZoo, seed);

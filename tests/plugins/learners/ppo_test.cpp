@@ -1,4 +1,4 @@
-// The learner against its own promises, through its function table.
+// The learner's promises, tested through its function table.
 #include <gtest/gtest.h>
 
 #include "cartpole_trial.hpp"
@@ -34,7 +34,7 @@ TEST(Ppo, LearnsOnBitForBitAfterLoading) {
   EXPECT_EQ(after, two.Saved());
 }
 
-// A whole iteration by either path: the same rollout, the same shuffles, weights apart by rounding.
+// A whole iteration by either path: the same rollout and shuffles, and weights that differ only by rounding.
 TEST(Ppo, PathsLearnTheSame) {
   const auto values_after = [](const char* path) {
     CartPoleTrial trial(4, 64,
@@ -47,7 +47,7 @@ TEST(Ppo, PathsLearnTheSame) {
   for (int row = 0; row < 4; ++row) EXPECT_NEAR(fused[row], torch[row], 1e-4);
 }
 
-// Either path rounds the factors of its products: no further apart than mixed precision is from float32.
+// Both paths round the factors of their products, so they differ no more than mixed precision differs from float32.
 TEST(Ppo, PathsLearnTheSameInMixedPrecision) {
   if (!nn::HasBf16()) GTEST_SKIP() << "no avx512_bf16";
   const auto values_after = [](const char* path, const char* amp) {
@@ -68,7 +68,7 @@ TEST(Ppo, PathsLearnTheSameInMixedPrecision) {
   }
 }
 
-TEST(Ppo, ActsInFloat32AlsoWhereItLearnsInMixedPrecision) {
+TEST(Ppo, ActsInFloat32EvenIfItLearnsInMixedPrecision) {
   if (!nn::HasBf16()) GTEST_SKIP() << "no avx512_bf16";
   CartPoleTrial mixed(13, 4, {{"train_batch_size", "52"}, {"use_amp", "true"}}), plain(13, 4, {{"train_batch_size", "52"}});
   mixed.Iterate(), plain.Iterate();  // the same rollout
@@ -82,8 +82,8 @@ TEST(Ppo, ActsInFloat32AlsoWhereItLearnsInMixedPrecision) {
   EXPECT_EQ(logp, mixed.logp().data);
 }
 
-// The one step of the update has a finite loss, and the next loss would come after a checkpoint.
-TEST(Ppo, RefusesToEndAnUpdateWithParametersThatAreNotFinite) {
+// The update's only step has a finite loss, and the next loss would come after a checkpoint.
+TEST(Ppo, RejectsAnUpdateWithNonFiniteParameters) {
   const auto status_at = [](const char* lr, const char* activation) {
     CartPoleTrial trial(
         4, 16,
@@ -98,7 +98,7 @@ TEST(Ppo, RefusesToEndAnUpdateWithParametersThatAreNotFinite) {
   }
 }
 
-TEST(Ppo, RefusesAnInfiniteObservationThatItsNormaliserWouldKeep) {
+TEST(Ppo, RejectsAnInfiniteObservationThatItsNormaliserWouldKeep) {
   CartPoleTrial trial(4, 16, {{"train_batch_size", "64"}, {"normalize_obs", "true"}});
   EXPECT_EQ(trial.Iterate(), BP_OK);
   trial.PutCart(2, INFINITY);
@@ -108,25 +108,25 @@ TEST(Ppo, RefusesAnInfiniteObservationThatItsNormaliserWouldKeep) {
       "normalize_obs: expected finite observations, but number 0 of channel 'obs' was infinite or not a number in the rollout");
 }
 
-TEST(Ppo, RefusesASharedTrunkWithSizesForTheCritic) {
+TEST(Ppo, RejectsASharedTrunkWithSizesForTheCritic) {
   CartPoleTrial trial(2, 4, {{"share_layers", "true"}, {"vf_hidden", "[8]"}});
   EXPECT_EQ(trial.status(), BP_E_CONFIG);
   EXPECT_EQ(trial.error(),
             "vf_hidden: expected a separate critic, got share_layers, which uses the actor's layers (test.yaml:1:1)");
 }
 
-TEST(Ppo, RefusesStateDependentNoiseForDiscreteActions) {
+TEST(Ppo, RejectsStateDependentNoiseForDiscreteActions) {
   CartPoleTrial trial(2, 4, {{"use_sde", "true"}});
   EXPECT_EQ(trial.status(), BP_E_UNSUPPORTED);
 }
 
-TEST(Ppo, RefusesAStateOfAnotherShape) {
+TEST(Ppo, RejectsAStateOfADifferentShape) {
   CartPoleTrial small(2, 4, {{"hidden", "[8]"}}), large(2, 4, {{"hidden", "[16]"}});
   EXPECT_EQ(large.Load(small.Saved()), BP_E_INVALID_ARG);
   EXPECT_EQ(large.error(), "the saved state has a different shape: hidden layer: expected 16, got 8");
 }
 
-// 64 samples in three parts, whether none may be larger than 24 or than 31.
+// 64 samples in three parts, with a limit of 24 or of 31.
 TEST(Ppo, CutsAnEpochIntoEqualParts) {
   const auto state_after = [](const char* size) {
     CartPoleTrial trial(4, 16, {{"train_batch_size", "64"}, {"minibatch_size", size}});

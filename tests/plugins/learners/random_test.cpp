@@ -64,7 +64,7 @@ TEST(Random, KeepsToTheMask) {
   for (int row = 0; row < 100; ++row) EXPECT_EQ(action.data[row], row % 3);
 }
 
-TEST(Random, ZeroTakesZeros) {
+TEST(Random, ZeroActsWithZeros) {
   Fixture f(false, "zero");
   Buffer<float> action({100, 3});
   std::fill(action.data.begin(), action.data.end(), 9.f);

@@ -1,4 +1,4 @@
-// The bytes that learners save, written here by hand: what was saved once stays readable, and nothing in it is trusted.
+// Saved bytes of learners, written here by hand: old states stay readable, and the reader trusts no byte.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ struct Place {
   size_t at = 0;
 };
 
-// Why the bytes are refused; empty: they are not.
+// The reason for the rejection of the bytes; empty if they are accepted.
 std::string Refusal(const std::string& bytes, const std::function<void(const bp::Reader&)>& read) {
   Place place{bytes};
   const bp_reader reader{sizeof(bp_reader), 0, &place, [](const bp_reader* self, void* out, uint64_t n) -> bp_status {
@@ -54,7 +54,7 @@ std::string Refusal(const std::string& bytes, const std::function<void(const bp:
   } catch (const bp::Error& e) {
     return e.what();
   }
-  EXPECT_EQ(place.at, bytes.size()) << "nothing is left over";
+  EXPECT_EQ(place.at, bytes.size()) << "no byte is left over";
   return "";
 }
 
@@ -68,8 +68,8 @@ std::string Written(const std::function<void(const bp::Writer&)>& write) {
   return bytes;
 }
 
-// All that holds of every learner: the bytes are read, and written the same; each cut is refused, and so is each size, count
-// and length in the first `sizes` numbers.
+// Rules for every learner: the bytes are read, and written the same. Each cut is rejected, and so are wrong sizes, counts and
+// lengths in the first `sizes` numbers.
 void CheckBytes(const std::string& bytes, size_t sizes, const std::function<void(const bp::Reader&)>& read,
                 const std::function<void(const bp::Writer&)>& write) {
   ASSERT_EQ(Refusal(bytes, read), "");
@@ -121,7 +121,7 @@ TEST_F(SavedPpo, IsReadAndHeldToItsShape) {
   EXPECT_EQ(counters_.version, 13u);
 }
 
-TEST_F(SavedPpo, HoldsNoNumberThatCanNotBe) {
+TEST_F(SavedPpo, HoldsNoImpossibleNumber) {
   EXPECT_THAT(Why(State(-1)), HasSubstr("second moments of Adam: expected finite and 0 or more, got -1"));
   EXPECT_THAT(Why(State(static_cast<float>(kNaN))), HasSubstr("second moments"));
   EXPECT_THAT(Why(State(0, static_cast<uint64_t>(-3))), HasSubstr("a number of steps: expected finite and 0 or more, got -3"));
@@ -131,7 +131,7 @@ TEST_F(SavedPpo, HoldsNoNumberThatCanNotBe) {
   EXPECT_THAT(Why(State(0, 7, 5, 0.25, INFINITY)), HasSubstr("learning rate"));
 }
 
-// Another number of rows is no error, as an evaluation has its own; room for 2^60 of them is never made.
+// A different number of rows is no error, because an evaluation has its own. Memory for 2^60 rows is never allocated.
 TEST_F(SavedPpo, RunningReturnsOfOtherRowsArePassedOver) {
   EXPECT_EQ(Why(State(0, 7, 5, 0.25, 0.001, 4)), "");
   EXPECT_EQ(counters_.version, 13u);
@@ -187,7 +187,7 @@ TEST(SavedSeq2seq, IsReadAndHeldToItsShape) {
   config.vocab_size = 3, config.d_model = 1, config.max_position_embeddings = 1;
   config.encoder_layers = config.decoder_layers = 0;
   const seq2seq::Layout layout(config);
-  // Two tables of 3 positions and one of 3 words, two norms of weight and bias, and the bias of 3 words that is not trained.
+  // Two tables of 3 positions and one of 3 words, two norms of weight and bias, and the untrained bias of 3 words.
   ASSERT_EQ(layout.parameters().size(), 8u);
   ASSERT_EQ(layout.size(), 16);
   std::vector<float> weights(16), m(13), v(13);

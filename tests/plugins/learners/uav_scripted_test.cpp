@@ -1,4 +1,4 @@
-// The scripted policies, driven through their function table on scenes that stand in the tests, and the planner on drawn maps.
+// The scripted policies, driven through their function table on small scenes, and the planner on random maps.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ struct EnvShape {
 
 constexpr int64_t kRows = 4;
 
-// A learner, made for one row, with its STATE, mask and actions for four rows of a small grid.
+// A learner, created for one row, with STATE, mask and actions for four rows of a small grid.
 class Fixture {
  public:
   explicit Fixture(const std::string& policy, EnvShape shape = {})
@@ -87,7 +87,7 @@ class Fixture {
   Buffer<int32_t> action;
 };
 
-TEST(UavScripted, GreedyGoesStraightToTheTargetAndOfEqualActionsTakesTheLowest) {
+TEST(UavScripted, GreedyFliesStraightAndPrefersTheLowestOfEqualActions) {
   Fixture f("greedy");
   f.Place(0, 0, {2, 2}, {5, 5});
   f.Place(0, 1, {4, 4}, {4, 4}, /*active=*/false);
@@ -96,7 +96,7 @@ TEST(UavScripted, GreedyGoesStraightToTheTargetAndOfEqualActionsTakesTheLowest) 
   EXPECT_EQ(f.action.data[0], kDown);
 }
 
-TEST(UavScripted, GreedyDoesNotEnterWhatTheMapSaysIsAnObstacleThoughTheMaskAllowsIt) {
+TEST(UavScripted, GreedyAvoidsObstaclesOfTheMapThatTheMaskAllows) {
   Fixture f("greedy");
   f.Place(0, 0, {2, 2}, {6, 2});
   f.Map(0, {3, 2}, 1);
@@ -131,7 +131,7 @@ TEST(UavScripted, RandomMaskedKeepsToTheMaskAndRandomDoesNot) {
   }
 }
 
-TEST(UavScripted, ARowsActionsDoNotDependOnTheRowsBesideIt) {
+TEST(UavScripted, ARowsActionsDoNotDependOnOtherRows) {
   for (const char* policy : {"stay", "random", "random_masked", "greedy", "greedy_sep", "planner"}) {
     Fixture whole(policy), parts(policy);
     for (Fixture* f : {&whole, &parts})
@@ -142,18 +142,18 @@ TEST(UavScripted, ARowsActionsDoNotDependOnTheRowsBesideIt) {
   }
 }
 
-TEST(UavScripted, ThePlannerPlansForTrainingAndEvaluationRowsApart) {
+TEST(UavScripted, ThePlannerSeparatesTrainingAndEvaluationRows) {
   Fixture f("planner");
   f.Place(0, 0, {0, 0}, {4, 0}), f.Place(0, 1, {7, 7}, {7, 3});
   ASSERT_EQ(f.Act(0, 1), BP_OK) << f.error();
   EXPECT_EQ(f.action.data[1], kUp);
-  // An evaluation begins in the row of the same number, and goes on by another way.
+  // An evaluation begins in the row of the same number and takes a different path.
   const std::vector<float> training = f.state.data;
   f.Place(0, 0, {0, 7}, {0, 3}), f.Place(0, 1, {7, 0}, {3, 0});
   ASSERT_EQ(f.Act(0, 1, 0, BP_ACT_GREEDY), BP_OK) << f.error();
   EXPECT_THAT(f.action.data[0], kUp);
   EXPECT_THAT(f.action.data[1], kLeft);
-  // The training row is where its own plan wants it, and its map is no longer looked at.
+  // The training row follows its plan, and its map is no longer read.
   f.state.data = training;
   f.Place(0, 0, {1, 0}, {4, 0}), f.Place(0, 1, {7, 6}, {7, 3}), f.Time(0, 1);
   f.Map(0, {5, 5}, -1);
@@ -161,7 +161,7 @@ TEST(UavScripted, ThePlannerPlansForTrainingAndEvaluationRowsApart) {
   EXPECT_EQ(f.action.data[0], kRight);
 }
 
-TEST(UavScripted, ThePlannerPlansFromWhereTheUavsAreIfItHasNoPlanOfTheRow) {
+TEST(UavScripted, ThePlannerPlansFromThePresentCellsWithoutAPlan) {
   Fixture f("planner");
   f.Place(3, 0, {0, 0}, {6, 6}), f.Place(3, 1, {7, 0}, {7, 6});
   f.Time(3, 50);
@@ -169,7 +169,7 @@ TEST(UavScripted, ThePlannerPlansFromWhereTheUavsAreIfItHasNoPlanOfTheRow) {
   EXPECT_THAT(f.action.data, ElementsAre(0, 0, 0, 0, 0, 0, kDownRight, kDown)) << "also in rows beyond those given at create";
 }
 
-TEST(UavScripted, ThePlannerRefusesAMapThatIsNotWhole) {
+TEST(UavScripted, ThePlannerRejectsAnIncompleteMap) {
   Fixture f("planner");
   f.Place(0, 0, {0, 0}, {6, 6}), f.Place(0, 1, {7, 0}, {7, 6});
   f.Map(0, {4, 4}, -1);
@@ -180,10 +180,10 @@ TEST(UavScripted, ThePlannerRefusesAMapThatIsNotWhole) {
   EXPECT_THAT(none.error(), HasSubstr("set env.options.state_map: full"));
   Fixture untold("planner", {.map = false});
   EXPECT_EQ(untold.created, BP_E_UNSUPPORTED);
-  EXPECT_THAT(untold.error(), HasSubstr("set env.options.state_map: full")) << "and not the grid's size, which would not help";
+  EXPECT_THAT(untold.error(), HasSubstr("set env.options.state_map: full")) << "the grid's size would not help";
 }
 
-TEST(UavScripted, WithoutAMapItMustBeToldTheGridsSize) {
+TEST(UavScripted, WithoutAMapItNeedsTheGridsSize) {
   Fixture untold("greedy", {.map = false});
   EXPECT_EQ(untold.created, BP_E_UNSUPPORTED);
   EXPECT_THAT(untold.error(), HasSubstr("set grid_size"));
@@ -196,20 +196,20 @@ TEST(UavScripted, WithoutAMapItMustBeToldTheGridsSize) {
   EXPECT_THAT(wrong.error(), HasSubstr("grid_size: expected 8, the width of the map in STATE, got 9"));
 }
 
-TEST(UavScripted, RefusesAnotherTask) {
+TEST(UavScripted, RejectsADifferentTask) {
   Fixture f("greedy", {.choices = 5});
   EXPECT_EQ(f.created, BP_E_UNSUPPORTED);
   EXPECT_THAT(f.error(), HasSubstr("9 actions"));
 }
 
-// The rules of the grid, written out once more: what two moves of one step may not be.
+// The rules of the grid, written independently: forbidden pairs of moves in one step.
 bool Conflict(Cell a, Cell a_next, Cell b, Cell b_next) {
   if (a_next == b_next) return true;
   const bool both_move = !(a == a_next) && !(b == b_next);
   return both_move && a.x + a_next.x == b.x + b_next.x && a.y + a_next.y == b.y + b_next.y;
 }
 
-// Two in a corridor of one cell's width with a bay: the lower-ranked one has to let the other pass.
+// Two UAVs in a corridor of one cell's width with a bay: the lower-ranked one must let the other pass.
 TEST(Planner, OneWaitsInTheBayUntilTheOtherHasPassed) {
   constexpr int kSize = 7;
   std::vector<float> map(kSize * kSize, 1);
@@ -223,8 +223,8 @@ TEST(Planner, OneWaitsInTheBayUntilTheOtherHasPassed) {
   EXPECT_THAT(ways[1], testing::Contains(Cell{3, 2}));
 }
 
-// Face to face in a corridor without a bay: neither has a way while the other is there.
-TEST(Planner, NobodyEntersTheCellOfOneThatIsLeftWithoutAWay) {
+// Face to face in a corridor without a bay: each blocks the other's only way.
+TEST(Planner, NoUavEntersTheCellOfOneWithoutAWay) {
   constexpr int kSize = 4;
   std::vector<float> map(kSize * kSize, 1);
   std::fill_n(map.begin() + kSize, kSize, 0.0f);

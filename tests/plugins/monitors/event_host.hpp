@@ -1,4 +1,4 @@
-// A monitor plugin with a host of a few lines that tells it which trial it watches, and a folder for its files.
+// A monitor plugin with a small host that describes its trial, and a folder for its files.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ class MonitorTest : public ::testing::Test {
     std::filesystem::remove_all(folder_);
   }
   void Create(const std::string& id, std::map<std::string, std::string> options = {}, uint32_t attempt = 1) {
-    static bp_host_trial_1 trial;  // what the host's C function can reach
+    static bp_host_trial_1 trial;  // static, because the host's C function reads it
     trial = {sizeof trial, attempt, "0123abcd", attempt_dir_.c_str(), folder_.c_str()};
     host_ = std::make_unique<FakeHost>(*bp_module_v1()->descriptor(0), std::move(options));
     host_->host.get_extension = [](const bp_host*, const char* name) -> const void* {

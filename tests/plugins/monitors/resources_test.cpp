@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::Pair;
 
-constexpr int kTrial = 9'000'000, kChild = 9'000'100;  // numbers that no process of the kernel has
+constexpr int kTrial = 9'000'000, kChild = 9'000'100;  // numbers that no process has
 constexpr int64_t kSecond_ns = 1'000'000'000;
 
 class SamplerTest : public FakeMachine {
@@ -30,7 +30,7 @@ class SamplerTest : public FakeMachine {
     sampler_.emplace(Source{.root = kTrial, .proc = proc(), .nvml_library = nvml_library, .visible_gpus = std::nullopt});
     sampler_->Read(0);
   }
-  // Without those that are absent.
+  // Omits absent measures.
   std::map<std::string, double> Read(int64_t t_ns = kSecond_ns) {
     std::map<std::string, double> present;
     const auto values = sampler_->Read(t_ns);
@@ -56,7 +56,7 @@ TEST_F(SamplerTest, UseIsSinceTheLastReadingAndOfTheQuota) {
   EXPECT_DOUBLE_EQ(Read(14 * kSecond_ns)["cpu_cores_used"], 0.5);
 }
 
-TEST_F(SamplerTest, WaitingIsToldOverCpuTime) {
+TEST_F(SamplerTest, WaitingIsRelativeToCpuTime) {
   Thread(kTrial, kTrial, 1);
   Start();
   UseCpu(2), Thread(kTrial, kTrial, 1.5);
@@ -74,7 +74,7 @@ TEST_F(SamplerTest, AProcessMissedOnceIsNotCountedTwice) {
   EXPECT_EQ(Read(2 * kSecond_ns)["cpu_cores_used"], 0);
 }
 
-TEST_F(SamplerTest, ThrottledPeriodsAreThoseOfTheGroupThatHasTheQuota) {
+TEST_F(SamplerTest, ThrottledPeriodsComeFromTheGroupWithTheQuota) {
   IsInVersion2("/a/b");
   Put("v2/a/cpu.max", "200000 100000\n"), Put("v2/a/b/cpu.stat", "nr_periods 0\nnr_throttled 0\n");
   Put("v2/a/cpu.stat", "nr_periods 100\nnr_throttled 50\n");
@@ -101,7 +101,7 @@ TEST_F(SamplerTest, ThePeakStaysWhenItsProcessHasEnded) {
   EXPECT_EQ(now.at("rss_peak_mb"), 8);
 }
 
-TEST_F(SamplerTest, WhatIsNotThereIsAbsent) {
+TEST_F(SamplerTest, MissingSourcesHaveNoMeasure) {
   Start();
   std::vector<std::string> names;
   for (const auto& [name, value] : Read()) names.push_back(name);
@@ -119,7 +119,7 @@ TEST_F(SamplerTest, PressureAndTheMachinesLoadHaveColumnsOfTheirOwn) {
   Put("proc/stat", "cpu  30 0 0 10 0 0 0 0 0 0\n");
   stalled("cpu", 7'700'000), stalled("io", 9'100'000);
   const auto now = Read(2 * kSecond_ns);
-  EXPECT_NEAR(now.at("psi_cpu_some_pct"), 35, 1e-6) << "what was before the last reading does not count";
+  EXPECT_NEAR(now.at("psi_cpu_some_pct"), 35, 1e-6) << "time before the last reading does not count";
   EXPECT_EQ(now.at("psi_memory_some_pct"), 0);
   EXPECT_EQ(now.at("psi_io_some_pct"), 100) << "the file is read later than the clock";
   EXPECT_EQ(now.at("cpu_system_pct"), 75);
@@ -133,7 +133,7 @@ TEST_F(SamplerTest, GpusHaveTheirColumnsToo) {
   EXPECT_EQ(now.at("gpu_clock_event_bits"), 0x24);
   EXPECT_EQ(now.at("gpu_throttled_pct"), 100);
   EXPECT_EQ(now.at("sm_util_pct"), 40);
-  EXPECT_EQ(now.at("gpu_whole_device"), 1) << "it is not the trial's process that asks here";
+  EXPECT_EQ(now.at("gpu_whole_device"), 1) << "the test, not the trial, calls it";
 }
 
 TEST_F(SamplerTest, AnIdleGpuIsNotThrottled) {
@@ -198,12 +198,12 @@ TEST_F(Plugin, ARowAtTheEndOfAnIterationBelongsToIt) {
   EXPECT_EQ(api_->interests(monitor_), uint64_t{1} << BP_EVENT_ITER);
   EndIteration(1);
   SampleAfter(5);
-  EndIteration(2);  // before 5 s: too soon for a row of its own
+  EndIteration(2);  // before 5 s, too soon for a separate row
   SampleAfter(6);
   EXPECT_THAT(Column("iteration"), ElementsAre("0", "1", "2"));
 }
 
-TEST_F(Plugin, CellsOfWhatIsNotThereAreEmpty) {
+TEST_F(Plugin, CellsOfMissingSourcesAreEmpty) {
   SampleAfter(1);
   EXPECT_THAT(Column("sm_util_pct"), ElementsAre(IsEmpty()));
   EXPECT_THAT(Column("cpu_cores_used"), ElementsAre(Not(IsEmpty())));
@@ -216,7 +216,7 @@ TEST_F(FullPlugin, EverySecondRowGoesAndLaterOnesComeHalfAsOften) {
   EXPECT_EQ(Column("time_s").size(), 3u) << "5 s comes too soon after 4 s";
 }
 
-TEST_F(Plugin, AFileThatCanNotBeWrittenIsAnError) {
+TEST_F(Plugin, AnUnwritableFileIsAnError) {
   EXPECT_EQ(api_->finish(monitor_, "/nonexistent"), BP_E_IO);
   EXPECT_EQ(host_.error, "cannot write /nonexistent/resources.csv.tmp");
 }

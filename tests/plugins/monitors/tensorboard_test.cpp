@@ -35,16 +35,16 @@ TEST_F(TensorBoardMonitor, CanBeFollowedWhileTheTrialRuns) {
   Create("monitor.tensorboard");
   EXPECT_TRUE(Wants(BP_EVENT_METRIC));
   EXPECT_FALSE(Wants(BP_EVENT_PHASE));
-  EXPECT_TRUE(Files().empty()) << "a check creates monitors too, and must leave nothing";
+  EXPECT_TRUE(Files().empty()) << "a check also creates monitors, and must leave no file";
   Send({Metric("train/loss", 64, 0.5)});
   ASSERT_EQ(api_->sample(monitor_, 1), BP_OK);
   const std::string text = Text();
   EXPECT_EQ(text.size(), TfFileVersion(0).size() + TfScalar(0, 64, "train/loss", 0.5f).size());
   EXPECT_NE(text.find(Payload(TfScalar(0, 64, "train/loss", 0.5f))), std::string::npos);
-  EXPECT_EQ(text.find(Payload(TfSessionStart(0, 64))), std::string::npos) << "nothing came before";
+  EXPECT_EQ(text.find(Payload(TfSessionStart(0, 64))), std::string::npos) << "it is the first attempt";
 }
 
-TEST_F(TensorBoardMonitor, AnotherAttemptSaysFromWhereItCounts) {
+TEST_F(TensorBoardMonitor, ALaterAttemptRecordsItsFirstStep) {
   Create("monitor.tensorboard", {}, 2);
   Send({Metric("a", 300, 1), Metric("b", 300, 2), Metric("a", 400, 1)});
   ASSERT_EQ(api_->finish(monitor_, attempt_dir_.c_str()), BP_OK);
@@ -52,7 +52,7 @@ TEST_F(TensorBoardMonitor, AnotherAttemptSaysFromWhereItCounts) {
   EXPECT_EQ(text.substr(TfFileVersion(0).size()).find(Payload(TfSessionStart(0, 300))), 12u + 9u) << "right after the version";
   EXPECT_EQ(text.find(Payload(TfSessionStart(0, 400))), std::string::npos);
   ASSERT_EQ(api_->finish(monitor_, attempt_dir_.c_str()), BP_OK);
-  EXPECT_EQ(Text(), text) << "finishing twice adds nothing";
+  EXPECT_EQ(Text(), text) << "a second finish adds no bytes";
 }
 
 }  // namespace

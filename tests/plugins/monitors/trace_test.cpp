@@ -34,7 +34,7 @@ class TraceMonitor : public MonitorTest {
   }
 };
 
-TEST_F(TraceMonitor, SpansStandOnTheTrackOfTheirThreadToTheNanosecond) {
+TEST_F(TraceMonitor, SpansAreOnTheirThreadsTrackToTheNanosecond) {
   Create("monitor.trace");
   Send({Phase(0, "sync", 5'000'000'000'001, 1'234'567), Phase(1, "env_step", 5'000'001'000'000, 2'000'000, 40),
         Iteration(5'000'000'000'001, 3'000'000)});
@@ -52,7 +52,7 @@ TEST_F(TraceMonitor, SpansStandOnTheTrackOfTheirThreadToTheNanosecond) {
   EXPECT_EQ(events[0]["args"]["name"], "trial 0123abcd");
 }
 
-TEST_F(TraceMonitor, StopsListeningToPhasesAfterTheIterationsItWasToldToTrace) {
+TEST_F(TraceMonitor, IgnoresPhasesAfterTheTracedIterations) {
   Create("monitor.trace", {{"iterations", "2"}});
   EXPECT_TRUE(Wants(BP_EVENT_PHASE));
   Send({Phase(0, "sync", 0, 10), Iteration(0, 10)});
@@ -63,7 +63,7 @@ TEST_F(TraceMonitor, StopsListeningToPhasesAfterTheIterationsItWasToldToTrace) {
   EXPECT_EQ(Count(Written(), "X"), 4u) << "one phase, three iterations";
 }
 
-TEST_F(TraceMonitor, CountsWhatTheMachineDid) {
+TEST_F(TraceMonitor, CountsTheMachinesMeasures) {
   Create("monitor.trace");
   Send({Metric("resources/rss_mb", 12.5, BP_METRIC_MACHINE), Metric("train/loss", 1, BP_METRIC_EXPERIMENT),
         Metric("sps", 5, BP_METRIC_MACHINE),

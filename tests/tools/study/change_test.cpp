@@ -1,4 +1,4 @@
-// What findings offer to a tuning, and what a change does to an experiment.
+// Changes that findings propose to a tuning, and their effect on an experiment.
 #include "study/change.hpp"
 
 #include <gmock/gmock.h>
@@ -32,7 +32,7 @@ std::vector<std::string> Told(const std::vector<Change>& changes) {
   return told;
 }
 
-TEST(Change, EveryFixOfAFindingAboutSpeedIsOneInTheirOrder) {
+TEST(Change, FixesOfSpeedFindingsBecomeChangesInTheirOrder) {
   const std::vector<Proposal> findings = {
       FindingOf("update_bound", {FixOf("learner.options.epochs", 10, 5), FixOf("learner.options.batch", 256, 512)}),
       FindingOf("env_bound", {FixOf("rollout.threads", 1, 2), FixOf("learner.options.epochs", 10, 5)})};
@@ -41,7 +41,7 @@ TEST(Change, EveryFixOfAFindingAboutSpeedIsOneInTheirOrder) {
                           "env_bound rollout.threads=2"));
 }
 
-TEST(Change, NeitherMemoryNorLearningNorTheMeasurementIsTunedForSpeed) {
+TEST(Change, OnlySpeedFindingsAreTuned) {
   const std::vector<Proposal> findings = {
       FindingOf("unstable_learning", {FixOf("learner.options.lr", 1e-3, 5e-4)}),
       FindingOf("ram_near_limit", {FixOf("rollout.num_envs_per_env_runner", 64, 32)}),
@@ -52,17 +52,17 @@ TEST(Change, NeitherMemoryNorLearningNorTheMeasurementIsTunedForSpeed) {
   EXPECT_TRUE(SpeedChangesOf(findings).empty());
 }
 
-TEST(Change, WhatChangesNoTrialsIdentityChangesNoLearning) {
+TEST(Change, KeysOutsideTheIdentityDoNotChangeLearning) {
   EXPECT_FALSE(CanChangeLearning({"", "", FixOf("rollout.threads", 1, 2)}));
   EXPECT_FALSE(CanChangeLearning({"", "", FixOf("resources.cpus", 1, 2)}));
   EXPECT_TRUE(CanChangeLearning({"", "", FixOf("rollout.num_env_runners", 1, 2)}));
   EXPECT_TRUE(CanChangeLearning({"", "", FixOf("learner.options.epochs", 10, 5)}));
   Change both{"", "", FixOf("rollout.threads", 1, 2)};
   both.fix.also = {{"learner.options.shards", 2}};
-  EXPECT_TRUE(CanChangeLearning(both)) << "what has to change with it counts too";
+  EXPECT_TRUE(CanChangeLearning(both)) << "dependent changes count, too";
 }
 
-TEST(Change, IsAppliedWithWhatHasToChangeWithIt) {
+TEST(Change, IsAppliedWithItsDependentValues) {
   Change change{"", "", FixOf("learner.options.micro", 8, 4)};
   change.fix.also = {{"learner.options.parts", 2}};
   json config = {{"learner", {{"options", {{"micro", 8}, {"parts", 1}, {"lr", 0.1}}}}}};
@@ -70,7 +70,7 @@ TEST(Change, IsAppliedWithWhatHasToChangeWithIt) {
   EXPECT_EQ(config, json::parse(R"({"learner": {"options": {"micro": 4, "parts": 2, "lr": 0.1}}})"));
 }
 
-TEST(Change, OfTwoOfOnePathTheLaterCounts) {
+TEST(Change, TheLaterChangeOfAPathCounts) {
   const std::vector<Change> changes = {{"", "", FixOf("learner.options.epochs", 10, 5)},
                                        {"", "", FixOf("rollout.threads", 1, 2)},
                                        {"", "", FixOf("learner.options.epochs", 5, 2)}};

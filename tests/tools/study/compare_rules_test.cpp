@@ -11,7 +11,7 @@
 namespace backplane {
 namespace {
 
-TEST(CompareRules, AnyThatChangedIsNamedAlsoWhenItIsTakenAway) {
+TEST(CompareRules, NameEveryChangeAndRemoval) {
   CompareTerms then;
   EXPECT_EQ(ChangedRule(then, then), "");
   CompareTerms now = then;
@@ -26,14 +26,14 @@ TEST(CompareRules, AnyThatChangedIsNamedAlsoWhenItIsTakenAway) {
   EXPECT_THAT(ChangedRule(now, then), testing::StartsWith("tasks: null and not "));
 }
 
-TEST(CompareRules, ADirectionMayBeSaidLater) {
+TEST(CompareRules, ADirectionMayBeSetLater) {
   CompareTerms then, now;
   now.direction = "up";
   EXPECT_EQ(ChangedRule(then, now), "");
   EXPECT_EQ(ChangedRule(now, then), "direction: \"up\" and not null");
 }
 
-TEST(CompareRules, AreReadFromResultsWhosePluginsAreGone) {
+TEST(CompareRules, AreReadFromResultsWithoutTheirPlugins) {
   const std::filesystem::path out = std::filesystem::temp_directory_path() / ("compare_rules_" + std::to_string(getpid()));
   EXPECT_FALSE(RulesOfResults(out));
   std::filesystem::create_directories(out);

@@ -1,4 +1,4 @@
-// Gains and losses against numbers that SciPy gave.
+// Gains and losses compared with values from SciPy.
 #include "study/gain.hpp"
 
 #include <gtest/gtest.h>
@@ -26,21 +26,21 @@ TEST(Gain, IsARatioWithTheSpreadOfAllMeasurements) {
   EXPECT_TRUE(first.IsShown());
 }
 
-TEST(Gain, OfAMeasureThatShouldFallIsTheOtherWayRound) {
+TEST(Gain, IsInvertedForAMeasureThatShouldFall) {
   const std::vector<Speeds> halved = {{{2.0, 2.1, 1.9, 2.0}, {1.0, 1.05, 0.95, 1.0}}};
   EXPECT_NEAR(LastGain(halved, -1).ratio, 2, 1e-12);
   EXPECT_TRUE(LastGain(halved, -1).IsShown());
   EXPECT_TRUE(LastGain(halved, 1).IsShownLost());
 }
 
-TEST(Gain, OfTooFewTrialsIsNotShown) {
+TEST(Gain, IsNotShownByTooFewTrials) {
   const Gain gain = LastGain({{{100}, {}}, {{100, 101}, {300, 301}}}, 1);
   EXPECT_NEAR(gain.ratio, 2.99, 0.01);
   EXPECT_FALSE(gain.interval);
   EXPECT_FALSE(gain.IsShown());
 }
 
-TEST(Learned, IsWorseWhereTheIntervalLeavesOutZeroInTheMeasuresDirection) {
+TEST(Learned, IsWorseIfTheIntervalExcludesZeroInTheMeasuresDirection) {
   const std::vector<double> high = {10, 11, 9, 10.5, 9.5}, low = {5, 6, 4, 5.5, 4.5}, near = {10, 9, 10.5, 9, 11};
   EXPECT_TRUE(CompareLearning(high, low, 1).is_worse);
   EXPECT_FALSE(CompareLearning(low, high, 1).is_worse);
@@ -53,7 +53,7 @@ TEST(Learned, IsWorseWhereTheIntervalLeavesOutZeroInTheMeasuresDirection) {
   EXPECT_NEAR(learned.difference->high, -3.8469979, 1e-6);
 }
 
-TEST(Learned, OfThreeSeedsIsNoVerdict) {
+TEST(Learned, ThreeSeedsGiveNoVerdict) {
   EXPECT_FALSE(CompareLearning({10, 10.1, 9.9}, {1, 1.1, 0.9}, 1).is_worse);
   EXPECT_EQ(CompareLearning({10, 10.1, 9.9}, {1, 1.1, 0.9}, 1).verdict, statistics::Verdict::kTooFew);
 }

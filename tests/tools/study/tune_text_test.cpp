@@ -1,4 +1,4 @@
-// The sentences of a tuning.
+// Sentences of a tuning.
 #include "study/tune_text.hpp"
 
 #include <gmock/gmock.h>
@@ -41,7 +41,7 @@ TEST(TuneText, ReportsTheGainOfTheFinalCheck) {
 
 TEST(TuneText, AProductOfStepsIsCalledSo) {
   EXPECT_THAT(OutcomeText(TwoSteps(), nullptr, "SPS", 60), HasSubstr("2.10 times, as the product"));
-  // A step was taken back after the check measured it.
+  // A step was undone after the check measured it.
   const LearningCheck worse = Checked(true);
   EXPECT_THAT(OutcomeText(TwoSteps(), &worse, "SPS", 60), HasSubstr("2.10 times, as the product"));
   // The check measures SPS only.

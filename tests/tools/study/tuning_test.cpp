@@ -1,4 +1,4 @@
-// What tuning decides, from numbers of a machine that is made up: it has a speed for each setting and a little noise.
+// Decisions of a tuning, from numbers of a fictitious machine: it has a speed for each setting and a little noise.
 #include "study/tuning.hpp"
 
 #include <gmock/gmock.h>
@@ -102,7 +102,7 @@ Tuning TuneAll(MadeUpRuns* runs, double budget_s = 1e9, std::vector<std::string>
   });
 }
 
-TEST(Tuning, KeepsWhatIsFasterDropsTheRestAndStopsWhenNothingIsLeft) {
+TEST(Tuning, KeepsFasterChangesDropsTheRestAndStopsAtTheEnd) {
   MadeUpRuns runs;
   runs.proposed = {kEpochs, kBatch, kThreads};
   std::vector<std::string> told;
@@ -116,7 +116,7 @@ TEST(Tuning, KeepsWhatIsFasterDropsTheRestAndStopsWhenNothingIsLeft) {
   EXPECT_THAT(tuning.why_stopped, HasSubstr("All changes that findings propose were measured."));
 }
 
-TEST(Tuning, WhatFollowsIsProposedByTheSettingAsItIsThen) {
+TEST(Tuning, LaterStepsStartFromThePresentSetting) {
   MadeUpRuns runs;
   runs.proposed = {kEpochs};
   const Tuning tuning = TuneAll(&runs);
@@ -135,11 +135,11 @@ TEST(Tuning, AStepTooSmallToBeShownIsTriedTwiceAsFar) {
   const Tuning tuning = TuneAll(&runs);
   ASSERT_GE(tuning.steps.size(), 2u);
   EXPECT_EQ(tuning.steps[0].why, "no gain beyond noise");
-  EXPECT_EQ(tuning.steps[1].change.fix.from, 64) << "beside the setting as it still is";
+  EXPECT_EQ(tuning.steps[1].change.fix.from, 64) << "from the unchanged setting";
   EXPECT_EQ(tuning.steps[1].change.fix.to, 16);
 }
 
-TEST(Tuning, WhatIsSlowerIsNotFollowed) {
+TEST(Tuning, SlowerChangesAreNotFollowed) {
   MadeUpRuns runs;
   runs.proposed = {kEpochs};
   runs.speed = [](const auto& at) { return 100.0 * at.at(kEpochs); };
@@ -158,14 +158,14 @@ TEST(Tuning, TheWayBackIsNotTried) {
   EXPECT_THAT(runs.measured, ElementsAre("as it is", "epochs=4"));
 }
 
-TEST(Tuning, TheHeadroomIsThatOfTheSettingThatStays) {
+TEST(Tuning, TheHeadroomBelongsToTheKeptSetting) {
   MadeUpRuns faster;
   faster.proposed = {kEpochs};
   EXPECT_EQ(TuneAll(&faster).headroom, 2) << "with one epoch";
   MadeUpRuns slower;
   slower.proposed = {kEpochs};
   slower.speed = [](const auto& at) { return 100.0 * at.at(kEpochs); };
-  EXPECT_EQ(TuneAll(&slower).headroom, 9) << "with the eight that it had";
+  EXPECT_EQ(TuneAll(&slower).headroom, 9) << "with the original eight";
 }
 
 TEST(Tuning, AMeasureThatShouldFallIsBetterWhenItDoes) {
@@ -194,7 +194,7 @@ TEST(Tuning, ATrialThatFailsDropsTheChangeWithItsReason) {
 
 TEST(Tuning, StartsNoMeasurementThatWouldNotEndWithinTheBudget) {
   MadeUpRuns runs;
-  const Tuning tuning = TuneAll(&runs, 35);  // 10 s as it is; the first pair is expected to take 20, and takes 10
+  const Tuning tuning = TuneAll(&runs, 35);  // 10 s as it is; the first pair should take 20, but takes 10
   EXPECT_THAT(runs.measured, ElementsAre("as it is", "epochs=4", "epochs=2"));
   EXPECT_EQ(tuning.spent_s, 30);
   EXPECT_EQ(tuning.why_stopped, "The next measurement needs about 10 s, but 30 s of the budget of 35 s are used.");
@@ -202,7 +202,7 @@ TEST(Tuning, StartsNoMeasurementThatWouldNotEndWithinTheBudget) {
   EXPECT_THAT(TuneAll(&none, 29).steps, IsEmpty());
 }
 
-TEST(Tuning, AnInterruptedOneHasWhatItHas) {
+TEST(Tuning, AnInterruptedTuningKeepsItsSteps) {
   MadeUpRuns runs;
   runs.interrupt_at = 2;
   const Tuning tuning = TuneAll(&runs);
@@ -219,12 +219,12 @@ TEST(Tuning, WithoutASpeedThereIsNothingToTune) {
   EXPECT_FALSE(tuning.speed);
 }
 
-TEST(Learning, TakesBackTheLastStepThatCanCostItUntilNothingIsLost) {
+TEST(Learning, TakesBackTheLastRiskyStepUntilLearningIsAsGood) {
   MadeUpRuns runs;
   runs.score = [](const auto& at) { return at.at(kEpochs) < 4 ? 50.0 : 100.0; };
   Tuning tuning = TuneAll(&runs);
   const LearningCheck check = CheckLearning(&runs, &tuning);
-  // Kept were epochs 8 -> 4 -> 2 -> 1 and threads; the last two of epochs cost the score, the threads cannot.
+  // Kept steps: epochs 8 -> 4 -> 2 -> 1, and threads. The last two of epochs reduce the score; threads cannot.
   EXPECT_THAT(runs.learned, ElementsAre("4", "3", "2"));
   ASSERT_EQ(check.rounds.size(), 3u);
   EXPECT_TRUE(check.rounds[0].learned.is_worse);
@@ -259,7 +259,7 @@ TEST(Learning, AfterTheLastStepIsTakenBackTheHeadroomIsThatBeforeIt) {
   EXPECT_EQ(tuning.headroom, 3) << "with two epochs";
 }
 
-TEST(Learning, IsNotCheckedWhereNothingCanChangeIt) {
+TEST(Learning, IsNotCheckedIfNoChangeCanAffectIt) {
   MadeUpRuns runs;
   runs.proposed = {kThreads};
   Tuning tuning = TuneAll(&runs);

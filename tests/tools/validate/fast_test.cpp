@@ -1,4 +1,4 @@
-// The cases that run before the first trial with a plugin file.
+// Cases that run before the first trial with a plugin file.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ double ChildCpu_ms() {
          1e-3 * static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
-TEST(FastCases, FindWhatEndsCompletedWithoutAWord) {
+TEST(FastCases, FindFaultsThatTrialsDoNotReport) {
   if (kSlow) GTEST_SKIP() << "there is time for few cases under a sanitizer";
   const auto finds = [](const char* id, const char* flaw, const char* by) {
     EXPECT_TRUE(BrokenBy(id, flaw).contains(by)) << id << " " << flaw;
@@ -55,7 +55,7 @@ TEST(FastCases, FindWhatEndsCompletedWithoutAWord) {
   finds("env.flawed", "reward_unwritten", "writes-every-output");
   finds("env.flawed", "info_unwritten", "writes-every-output");
   finds("env.flawed", "past_shape", "stays-in-its-buffers");
-  EXPECT_FALSE(BrokenBy("env.flawed", "far_past").empty());  // by whichever first has a guard where it writes
+  EXPECT_FALSE(BrokenBy("env.flawed", "far_past").empty());  // found by the first case with a guard at that place
   finds("env.flawed", "crashes", "stays-in-its-buffers");
   finds("env.flawed", "per_agent", "stays-in-its-buffers");
   finds("env.flawed", "all_rows", "writes-only-its-rows");
@@ -68,7 +68,7 @@ TEST(FastCases, FindWhatEndsCompletedWithoutAWord) {
   finds("learner.flawed", "act_reads_all", "act-reads-its-rows");
 }
 
-TEST(FastCases, FindWhatAFileDeclaresWrongly) {
+TEST(FastCases, FindWrongDeclarationsOfAFile) {
   const auto broken = [](const char* name) {
     const Validated plugin(BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/monitor_" + std::string(name) + ".so", "");
     const std::vector<CaseResult> results = RunFastCases(plugin.info(), plugin.setting);
@@ -81,11 +81,11 @@ TEST(FastCases, FindWhatAFileDeclaresWrongly) {
   EXPECT_EQ(broken("does_nothing"), "");
 }
 
-TEST(FastCases, FindNothingInWhatIsGoodAndTakeAMoment) {
+TEST(FastCases, FindNoFaultInGoodPluginsWithinAMoment) {
   for (const char* id : {"env.flawed", "learner.flawed", "monitor.flawed"}) {
     const double before = ChildCpu_ms();
     EXPECT_EQ(BrokenBy(id, "none"), std::set<std::string>()) << id;
-    // With the process, the loading and the making.
+    // Includes the process, the loading and the creation.
     EXPECT_TRUE(kSlow || ChildCpu_ms() - before < 75) << id << " " << ChildCpu_ms() - before;
   }
 }
@@ -98,8 +98,8 @@ TEST(FastCases, FollowTheListOfRules) {
   EXPECT_EQ(fast, listed);
 }
 
-// It is the trial's business, or the check's, which say why.
-TEST(FastCases, LeaveAloneWhatCannotBeMade) {
+// The trial or the check reports why.
+TEST(FastCases, SkipPluginsThatCannotBeCreated) {
   for (const char* flaw : {"throws_in_create", "wrong_dtype"}) EXPECT_EQ(BrokenBy("env.flawed", flaw), std::set<std::string>());
 }
 

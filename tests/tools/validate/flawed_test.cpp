@@ -1,4 +1,4 @@
-// Each mistake is found by the case that is named for it, and nothing is found in what has none.
+// Each fault is found by the case that is named for it, and correct plugins have no findings.
 #include <algorithm>
 #include <set>
 
@@ -18,7 +18,7 @@ struct Flaw {
 };
 void PrintTo(const Flaw& flaw, std::ostream* out) { *out << flaw.id << " " << flaw.flaw; }
 
-// A call that hangs is not to hold up these tests.
+// A call that hangs must not delay these tests.
 constexpr double kPatience_s = 0.7;
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -37,7 +37,7 @@ TEST_P(Flawed, IsFoundByItsCase) {
   Validated plugin(FileOf("env_flawed"), flaw.id);
   plugin.Give("flaw", flaw.flaw);
   const CaseResult result = plugin.Run(flaw.found_by, std::string_view(flaw.flaw).starts_with("hangs") ? kPatience_s : 45);
-  // Which ends what crashes with an exit.
+  // Sanitizers end a crash with an exit code.
   const bool as_good = kSanitizedHere && flaw.verdict == CaseVerdict::kCrashed && result.bad();
   EXPECT_TRUE(result.verdict == flaw.verdict || as_good) << Word(result.verdict) << " " << result.note << "\n  " << result.place
                                                          << "\n  " << result.wanted << "\n  " << result.found;
@@ -110,7 +110,7 @@ const Flaw kFlaws[] = {
     {kEnv, "fails_in_step", "same-seed-same-bytes"},
     {kEnv, "exits", "same-seed-same-bytes"},
     {kEnv, "hangs", "same-seed-same-bytes"},
-    {kEnv, "hangs_alone", "same-seed-same-bytes"},  // its host hears nothing of it any more
+    {kEnv, "hangs_alone", "same-seed-same-bytes"},  // its host gets no more messages
     {kEnv, "crashes", "same-seed-same-bytes", CaseVerdict::kCrashed},
     {kLearner, "act_unwritten", "act-writes-its-rows"},
     {kLearner, "act_next_row", "act-writes-its-rows"},
@@ -182,7 +182,7 @@ class FlawedFiles : public testing::TestWithParam<FlawedFile> {};
 
 TEST_P(FlawedFiles, AreFoundByTheirCase) {
   const std::string file = FileOf(std::string("monitor_") + GetParam().file);
-  if (!std::filesystem::exists(file)) GTEST_SKIP() << "is not built here";
+  if (!std::filesystem::exists(file)) GTEST_SKIP() << "not built here";
   const CaseResult result = Validated(file, "").Run(GetParam().found_by);
   EXPECT_EQ(result.verdict, GetParam().verdict)
       << Word(result.verdict) << " " << result.note << "\n  " << result.place << "\n  " << result.found;
@@ -226,12 +226,12 @@ TEST(Cases, EachFindsSomething) {
   }
 }
 
-TEST(FlawedNot, NothingIsFoundInWhatIsGood) {
+TEST(FlawedNot, GoodPluginsHaveNoFindings) {
   for (const char* id : {kEnv, kLearner, kMonitor}) Validated(FileOf("env_flawed"), id).NeedGood();
   Validated(FileOf("monitor_does_nothing"), "").NeedGood();
 }
 
-TEST(FlawedNot, NothingIsFoundInALearnerOfData) {
+TEST(FlawedNot, ALearnerOfDataHasNoFindings) {
   Validated learner(FileOf("env_flawed"), kLearner);
   learner.Give("flaw", "data_without");
   for (const char* name : {"micro-batches-change-nothing", "group-is-whole", "state-comes-back", "learns"}) {
@@ -240,7 +240,7 @@ TEST(FlawedNot, NothingIsFoundInALearnerOfData) {
   }
 }
 
-// The first of two choices has 2, the second 5.
+// The first of two choices has 2 values, the second 5.
 TEST(FlawedNot, EachChoiceOfAnActionHasItsOwnNumber) {
   Validated env(FileOf("env_flawed"), kEnv), learner(FileOf("env_flawed"), kLearner);
   env.Give("flaw", "two_choices");

@@ -1,4 +1,4 @@
-// A function that does not return: the case ends at its limit and names the function, and no further case waits for it.
+// A function that does not return: the case ends at its limit and names the function, and no later case waits for it.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(Functions, Hangs, testing::Combine(testing::ValuesIn(kH
 INSTANTIATE_TEST_SUITE_P(Polls, Hangs, testing::Combine(testing::Values(kHangs[5], kHangs[12]), testing::Values("naps")),
                          HangName);
 
-// No option is known before an instance is made, nor after the last is gone.
+// No option is known before an instance is created, nor after the last is destroyed.
 TEST(HangsOfTheFile, AreNamed) {
   const Validated plugin(kHangingFile, kEnvId);
   const auto hangs = [&](const char* flaw, const char* found_by, PluginCall call) {
@@ -102,7 +102,7 @@ TEST(HangsOfTheFile, AreNamed) {
   hangs("waits_in_exit", "ends-quietly", PluginCall::kExit);
 }
 
-// The env of a learner hangs: it is no fault of the learner's functions.
+// The learner's env hangs, which is no fault of the learner's functions.
 TEST(HangsOfTheEnv, AreNotTheLearners) {
   Validated learner(kHangingFile, kLearnerId), env(kHangingFile, kEnvId);
   env.Give("flaw", "waits_in_step");
@@ -113,7 +113,7 @@ TEST(HangsOfTheEnv, AreNotTheLearners) {
   EXPECT_EQ(result.place, "the env");
 }
 
-// A plugin that enters its functions again and again is only slow: more time helps.
+// A plugin that keeps entering its functions is only slow: more time helps.
 TEST(SlowPlugins, AreNotStuck) {
   const auto returns = [](int) {
     for (;;) {
@@ -142,7 +142,7 @@ TEST(CasesAfterAHang, AreThoseThatDoNotCallTheFunction) {
   EXPECT_EQ(stuck_in("state-continues", {PluginCall::kLoad}), PluginCall::kLoad);
 }
 
-// Else a case would run into the same hang again.
+// Otherwise a case would hit the same hang again.
 void NeedDeclared(const Validated& plugin) {
   for (const Case& one : AllCases()) {
     if (!one.Is(plugin.info().kind)) continue;

@@ -1,4 +1,4 @@
-// Every plugin that is shipped keeps every rule.
+// Every shipped plugin keeps every rule.
 #include <filesystem>
 #include <map>
 #include <set>
@@ -34,7 +34,7 @@ const char* const kShipped[] = {
     "monitor_trace",
 };
 
-// Each case would start an interpreter for each instance, three minutes in all: tests/plugins/envs has their tests.
+// Each case would start an interpreter per instance, three minutes in total: tests/plugins/envs has their tests.
 const char* const kInPython[] = {"env_gymnasium", "env_pettingzoo"};
 
 std::string ShippedFile(const std::string& name) { return BACKPLANE_PLUGIN_DIR "/" + name + ".so"; }
@@ -48,7 +48,7 @@ TEST_P(ShippedPlugin, KeepsEveryRule) {
     const nlohmann::json needed = Summaries::Instance().options();
     for (const auto& [option, value] : needed.items()) plugin.Give(option, value);
   }
-  // Small: what is found does not depend on it.
+  // Small options keep the test short; findings do not depend on them.
   const std::map<std::string, nlohmann::json> small = {
       {"learner_mappo", {{"train_batch_size", 128}, {"hidden", {16}}}},
       {"learner_ppo", {{"train_batch_size", 256}, {"minibatch_size", 64}}},
@@ -77,7 +77,7 @@ TEST_P(ShippedPlugin, KeepsEveryRule) {
 INSTANTIATE_TEST_SUITE_P(Plugins, ShippedPlugin, testing::ValuesIn(kShipped),
                          [](const auto& tested) { return std::string(tested.param); });
 
-// Which of the two asks for a part, or for LibTorch, does not matter.
+// Either the env or the learner may ask for a part or for LibTorch.
 TEST(Shipped, ALearnerIsTriedInAnEnvThatNeedsLibTorch) {
   const std::string env = ShippedFile("env_uav_grid_tensor");
   if (!std::filesystem::exists(env)) GTEST_SKIP() << "is not built here";
@@ -89,7 +89,7 @@ TEST(Shipped, ALearnerIsTriedInAnEnvThatNeedsLibTorch) {
   EXPECT_EQ(result.verdict, CaseVerdict::kPassed) << result.note << result.found;
 }
 
-// The one that the guide shows.
+// The env that the guide shows.
 TEST(Shipped, ARowOfSeveralAgentsKeepsEveryRule) {
   Validated(BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/env_couriers.so", "").NeedGood();
 }

@@ -32,7 +32,7 @@ class Validated {
   CaseResult Run(const std::string& name, double limit_s = 45) const {
     return RunCase(*FindCase(name), *info_, setting, {.in_process = false, .limit_s = limit_s});
   }
-  // All of its kind, of which each must be PASSED or SKIPPED.
+  // All cases of its kind must be PASSED or SKIPPED.
   void NeedGood() const {
     for (const Case& one : AllCases()) {
       if (!one.Is(info_->kind)) continue;

@@ -1,4 +1,4 @@
-// Against the definition in double precision, over more than one piece and with the decay's end within one.
+// Compared with the definition in double precision, over several parts and with the end of the decayed weights inside a part.
 #include "adamw.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ std::vector<float> Normals(uint64_t key) {
   return values;
 }
 
-TEST(AdamW, IsThatOfItsDefinition) {
+TEST(AdamW, EqualsItsDefinition) {
   std::vector<float> first = Normals(1), second = Normals(2), weights = Normals(3), gradient = Normals(4);
   for (float& value : second) value *= value;
   const std::vector<float> first_was = first, second_was = second, weights_were = weights, gradient_was = gradient;
@@ -52,7 +52,7 @@ TEST(AdamW, IsThatOfItsDefinition) {
   }
 }
 
-TEST(AdamW, GradientsAreAddedAndTheirNormIsThatOfTheSum) {
+TEST(AdamW, GradientsAreAddedAndTheirNormIsTheSums) {
   std::vector<float> a = Normals(5), b = Normals(6), c = Normals(7);
   const std::vector<float> was = a;
   const double norm = SumGradients(&WithoutThreads(), {a.data(), b.data(), c.data()}, kNumbers);

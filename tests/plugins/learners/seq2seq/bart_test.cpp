@@ -1,4 +1,4 @@
-// The network against transformers, and against itself run in other ways.
+// Compares the network with transformers, and with itself in other modes.
 #include "bart.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ Forward Compute(const GoldenModel& m, Pass pass = {}, double smoothing = 0) {
   return out;
 }
 
-TEST(Bart, ComputesWhatTransformersComputes) {
+TEST(Bart, EqualsTransformers) {
   const GoldenModel m;
   const Forward run = Compute(m);
   for (const auto& [side, states] : {std::pair("encoder/", &run.encoder), {"decoder/", &run.decoder}}) {
@@ -47,7 +47,7 @@ TEST(Bart, ComputesWhatTransformersComputes) {
   EXPECT_NEAR(Compute(m, {}, .1).loss.item<double>(), Golden("smoothed/loss").item<double>(), 1e-6);
 }
 
-TEST(Bart, ScalesItsEmbeddingWhereTheConfigSaysSo) {
+TEST(Bart, ScalesItsEmbeddingIfConfigured) {
   BartConfig config = testing::GoldenConfig();
   config.scale_embedding = true;
   const Forward run = Compute(GoldenModel(config));
@@ -59,7 +59,7 @@ TEST(Bart, HasTheGradientsOfTransformers) {
   const GoldenModel m;
   Compute(m).loss.backward();
   for (const Parameter& p : m.layout.parameters()) {
-    if (p.name == "final_logits_bias" || p.name.ends_with("k_proj.bias")) continue;  // not trained; exactly 0, so only noise
+    if (p.name == "final_logits_bias" || p.name.ends_with("k_proj.bias")) continue;  // not trained; exactly 0 except for noise
     const at::Tensor golden = Golden("grad/" + p.name);
     double worst = 0;
     for (int64_t i = 0; i < golden.numel(); ++i)
@@ -81,7 +81,7 @@ TEST(Bart, RecomputedLayersGiveTheSameGradientsWithDropoutOn) {
   EXPECT_NE(Compute(plain, {.noise = Noise(6)}).loss.item<float>(), a.loss.item<float>());
 }
 
-TEST(Noise, KeepsTheMeanAndDrawsByWhatItIsFor) {
+TEST(Noise, KeepsTheMeanAndDependsOnStreamAndSite) {
   const at::Tensor x = at::full({400, 500}, 2.f);
   const Noise::Stream stream = Noise(7).Of(3), same = Noise(7).Of(3), other = Noise(7).Of(4), none;
   constexpr auto kSite = Noise::Site::kOut;
@@ -94,7 +94,7 @@ TEST(Noise, KeepsTheMeanAndDrawsByWhatItIsFor) {
   EXPECT_TRUE(none.Drop(x, .25, kSite).equal(x));
 }
 
-// What is drawn for an element follows from its text and its place there, whatever stands beside it.
+// An element's noise depends only on its text and its position there, not on the padding.
 TEST(Noise, DoesNotDependOnPadding) {
   const Noise::Stream stream = Noise(7).Of(3);
   constexpr auto kSite = Noise::Site::kSelfShares;
@@ -106,7 +106,7 @@ TEST(Noise, DoesNotDependOnPadding) {
   EXPECT_TRUE(narrow[1][2][4].equal(at::from_blob(row.data(), {7})));
 }
 
-TEST(PaddingMask, HidesWhatIsBehindALength) {
+TEST(PaddingMask, HidesPositionsAfterALength) {
   EXPECT_FALSE(PaddingMask(at::full({2}, 3, at::kLong), 3).defined());
   const at::Tensor mask = PaddingMask(Golden("source_length"), 12);
   EXPECT_EQ(mask.lt(-1e38).sum().item<int64_t>(), 12 * 3 - 9 - 5 - 12);

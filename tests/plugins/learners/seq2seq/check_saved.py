@@ -1,9 +1,9 @@
-"""Loads a folder that learner.seq2seq saved with transformers, writes it with transformers, and says whether all is kept.
+"""Loads a folder that learner.seq2seq saved with transformers, saves it again, and compares the two.
 
     pip install torch==2.13.0 transformers==5.23.0
     python check_saved.py FOLDER [FOLDER_TO_WRITE]
 
-Not part of the test suite, which compares with numbers of transformers instead: torch and transformers are 0.5 GB in Python.
+Not part of the test suite, because torch and transformers need 0.5 GB. The suite compares with recorded numbers of transformers.
 """
 
 import sys

@@ -1,4 +1,4 @@
-// Which device is taken, and what a GPU computes where there is one.
+// The choice of the device, and a GPU's results if there is one.
 #include "torch/device.hpp"
 
 #include <gmock/gmock.h>
@@ -32,14 +32,14 @@ std::string Refusal(Set options, bool has_cuda) {
   return "accepted";
 }
 
-TEST(Seq2seqDevice, IsTheGpuWhereThereIsOneAndNoneIsNamed) {
+TEST(Seq2seqDevice, DefaultsToAGpuIfThereIsOne) {
   EXPECT_EQ(Chosen({}, true).device.type, BP_DEVICE_CUDA);
   EXPECT_EQ(Chosen({}, false).device.type, BP_DEVICE_CPU);
   EXPECT_EQ(Chosen({{"device", "cpu"}}, true).device.type, BP_DEVICE_CPU);
   EXPECT_EQ(Chosen({{"device", "cuda"}}, true).device.type, BP_DEVICE_CUDA);
 }
 
-TEST(Seq2seqDevice, RefusesWhatItCannot) {
+TEST(Seq2seqDevice, RejectsUnusableDevices) {
   EXPECT_THAT(Refusal({{"device", "cuda"}}, false),
               HasSubstr("device: cuda: expected a GPU and a LibTorch built for it, got none"));
   EXPECT_THAT(Refusal({{"parallel_microbatches", "2"}}, true), HasSubstr("parallel_microbatches: 2 at the same time"));
@@ -50,7 +50,7 @@ TEST(Seq2seqDevice, RefusesWhatItCannot) {
     EXPECT_THAT(Refusal({{"fp16", "true"}}, has_cuda), HasSubstr("fp16 needs a scaled loss"));
 }
 
-TEST(Seq2seqDevice, IsRefusedByTheLearnerWhereThereIsNoGpu) {
+TEST(Seq2seqDevice, IsRejectedByTheLearnerWithoutAGpu) {
   if (torch_common::HasCuda()) GTEST_SKIP() << "there is a GPU";
   Trial trial(Tiny({{"device", "cuda"}}));
   EXPECT_EQ(trial.status, BP_E_CONFIG);
@@ -58,11 +58,11 @@ TEST(Seq2seqDevice, IsRefusedByTheLearnerWhereThereIsNoGpu) {
   EXPECT_EQ(Trial(Tiny({{"device", "auto"}})).status, BP_OK);
 }
 
-TEST(Seq2seqDevice, AGpuLearnsWhatTheCpuDoes) {
+TEST(Seq2seqDevice, AGpuLearnsLikeTheCpu) {
   if (!torch_common::HasCuda()) GTEST_SKIP() << "there is no GPU";
   const auto texts = RandomTexts(32, 97, testing::kSource, testing::kLabel, 3);
   const Group group(texts, 8, true);
-  for (const char* low : {"false", "true"}) {  // on the GPU alone: not every CPU has bfloat16
+  for (const char* low : {"false", "true"}) {  // only on the GPU, because not every CPU has bfloat16
     const Set options = Tiny({{"effective_batch_size", "32"}, {"dropout", "0.1"}});
     Set on_gpu = options;
     on_gpu["device"] = "cuda", on_gpu["bf16"] = on_gpu["gradient_checkpointing"] = low;
@@ -75,7 +75,7 @@ TEST(Seq2seqDevice, AGpuLearnsWhatTheCpuDoes) {
     EXPECT_NEAR(gpu.HeldOut(group), cpu.HeldOut(group), low == std::string("true") ? .05 : 1e-3);
     EXPECT_GE(gpu.Use().peak_bytes, gpu.Use().live_bytes);
     EXPECT_GE(gpu.Use().reserved_bytes, gpu.Use().live_bytes);
-    // A state is the same on both.
+    // Both devices save the same state.
     const std::string state = gpu.State();
     ASSERT_EQ(cpu.Load(state), BP_OK) << cpu.error();
     EXPECT_EQ(cpu.State(), state);
@@ -83,7 +83,7 @@ TEST(Seq2seqDevice, AGpuLearnsWhatTheCpuDoes) {
   }
 }
 
-TEST(Seq2seqDevice, SaysWhereAGpuIsNotLimited) {
+TEST(Seq2seqDevice, ReportsThatAGpuIsNotLimited) {
   if (!torch_common::HasCuda()) GTEST_SKIP() << "there is no GPU";
   Trial trial(Tiny({{"device", "cuda"}}));
   bp_limits limits = Trial::Limits();

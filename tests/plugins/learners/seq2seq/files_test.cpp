@@ -118,7 +118,7 @@ TEST_F(FilesTest, AFolderReadBackIsTheModelThatWasSaved) {
   EXPECT_EQ(read.dropout, .25);
   const json file = json::parse(read.json);
   EXPECT_EQ(file["id2label"]["0"], "a");
-  EXPECT_EQ(file["dtype"], "float32") << "as the tensors are";
+  EXPECT_EQ(file["dtype"], "float32") << "like the tensors";
   EXPECT_FALSE(file.contains("torch_dtype"));
 }
 
@@ -136,7 +136,7 @@ TEST_F(FilesTest, AConfigThatCannotBeWrittenWholeLeavesTheOldOne) {
   EXPECT_FALSE(fs::exists(folder_ / "config.json.tmp"));
 }
 
-TEST_F(FilesTest, TakesTiedTensorsHalfPrecisionAndTheBareModel) {
+TEST_F(FilesTest, AcceptsTiedTensorsHalfPrecisionAndTheBareModel) {
   safetensors::Tensors with_tied = tensors_, bare;
   with_tied["lm_head.weight"] = with_tied["model.encoder.embed_tokens.weight"] = tensors_.at("model.shared.weight");
   EXPECT_EQ(ReadBack(with_tied), weights_);
@@ -161,7 +161,7 @@ TEST_F(FilesTest, TakesTiedTensorsHalfPrecisionAndTheBareModel) {
   EXPECT_THAT(read(Dtype::kF64, wide, 32), ::testing::ElementsAre(1, -2, .5, 3));
 }
 
-TEST_F(FilesTest, RefusesWeightsThatAreNotTheModels) {
+TEST_F(FilesTest, RejectsWeightsOfADifferentModel) {
   using ::testing::HasSubstr;
   safetensors::Tensors t = tensors_;
   t.erase("model.decoder.layers.1.fc2.bias");
@@ -181,7 +181,7 @@ TEST_F(FilesTest, RefusesWeightsThatAreNotTheModels) {
               HasSubstr("expected model.safetensors, got pytorch_model.bin"));
 }
 
-// The file of facebook/bart-large-cnn, by hand.
+// The file of facebook/bart-large-cnn, typed by hand.
 TEST_F(FilesTest, ReadsHowAFolderWantsTextsWritten) {
   BartConfig config = config_;
   EXPECT_EQ(ReadGenerationConfig(folder_, &config).json, "") << "there is none";
@@ -197,10 +197,10 @@ TEST_F(FilesTest, ReadsHowAFolderWantsTextsWritten) {
   EXPECT_EQ(read.length_penalty, 2.0);
   EXPECT_EQ(read.early_stopping, EarlyStopping::kYes);
   EXPECT_EQ(config.forced_bos_token_id, 0);
-  EXPECT_EQ(config.forced_eos_token_id, -1) << "transformers takes forced tokens from this file alone";
+  EXPECT_EQ(config.forced_eos_token_id, -1) << "transformers reads forced tokens only from this file";
 }
 
-TEST_F(FilesTest, RefusesAGenerationConfigThatItDoesNotFollow) {
+TEST_F(FilesTest, RejectsAnUnsupportedGenerationConfig) {
   using ::testing::HasSubstr;
   const std::pair<const char*, const char*> cases[] = {
       {"{", "generation_config.json: expected JSON"},
@@ -228,7 +228,7 @@ TEST_F(FilesTest, RefusesAGenerationConfigThatItDoesNotFollow) {
   EXPECT_EQ(ReadGenerationConfig(folder_, &config).min_length, 3);
 }
 
-TEST_F(FilesTest, RefusesConfigsOfOtherFamiliesAndSenselessNumbers) {
+TEST_F(FilesTest, RejectsConfigsOfOtherFamiliesAndSenselessNumbers) {
   using ::testing::HasSubstr;
   EXPECT_EQ(ConfigRefusal(R"({"model_type": "bart"})"), "accepted");
   const std::pair<const char*, const char*> cases[] = {

@@ -1,4 +1,4 @@
-// Texts against those of transformers.
+// Compares texts with transformers' texts.
 #include "generate.hpp"
 
 #include <limits>
@@ -33,7 +33,7 @@ Setting Parse(const nlohmann::json& json) {
   return s;
 }
 
-// The rows of the golden source, without their padding.
+// The golden source's rows without their padding.
 std::vector<std::vector<int32_t>> Sources() {
   const at::Tensor ids = Golden("source"), lengths = Golden("source_length");
   std::vector<std::vector<int32_t>> sources(static_cast<size_t>(ids.size(0)));
@@ -78,7 +78,7 @@ TEST(Generate, GivesTheTextsAndScoresOfTransformers) {
   }
 }
 
-TEST(Generate, ASourceGetsTheSameTextAloneAndAmongOthers) {
+TEST(Generate, ASourcesTextDoesNotDependOnOthers) {
   const Setting s = Parse(testing::GoldenSettings("generate")[5]);
   const GoldenModel m(s.config);
   const auto all = Compute(s);
@@ -90,7 +90,7 @@ TEST(Generate, ASourceGetsTheSameTextAloneAndAmongOthers) {
   }
 }
 
-TEST(Inference, ATextsScoresAreTheSameBitsAloneAndAmongOthers) {
+TEST(Inference, ATextsScoresDoNotDependOnOthers) {
   const GoldenModel m;
   const Inference network(m.config, m.layout, m.flat.data());
   const auto sources = Sources();
@@ -104,7 +104,7 @@ TEST(Inference, ATextsScoresAreTheSameBitsAloneAndAmongOthers) {
   std::vector<std::vector<float>> first, second;
   const float* scores = together.Next(tokens);
   for (int64_t i = 0; i < n; ++i) first.push_back(bits(scores + i * m.config.vocab_size));
-  // The last text goes on alone, as others are done.
+  // Only the last text remains, because the others are done.
   together.Reorder({n - 1});
   second.push_back(bits(together.Next({7})));
   for (int64_t i = 0; i < n; ++i) {
@@ -116,7 +116,7 @@ TEST(Inference, ATextsScoresAreTheSameBitsAloneAndAmongOthers) {
   }
 }
 
-TEST(Inference, RefusesTokensAndPositionsThatTheNetworkLacks) {
+TEST(Inference, RejectsTokensAndPositionsThatTheNetworkLacks) {
   const GoldenModel m;
   const Inference network(m.config, m.layout, m.flat.data());
   const std::vector<int32_t> wrong = {0, static_cast<int32_t>(m.config.vocab_size)}, negative = {-1},
@@ -124,7 +124,7 @@ TEST(Inference, RefusesTokensAndPositionsThatTheNetworkLacks) {
   for (const auto& text : {wrong, negative, long_text}) EXPECT_THROW(network.Encode({text}), bp::Error);
 }
 
-TEST(Generate, SaysWhereScoresAreNotFinite) {
+TEST(Generate, ReportsScoresThatAreNotFinite) {
   GoldenModel m;
   std::fill(m.flat.begin(), m.flat.end(), std::numeric_limits<float>::quiet_NaN());
   for (const int64_t beams : {1, 3}) {

@@ -1,4 +1,4 @@
-// What transformers computed for a tiny model (make_golden.py), and that model.
+// A tiny model, and transformers' results for it (make_golden.py).
 #pragma once
 
 #include <ATen/ATen.h>
@@ -43,7 +43,7 @@ inline BartConfig GoldenConfig() {
   return config;
 }
 
-// The model with leaves over one flat buffer of weights and one of gradients, and packed.
+// The model with leaves over one flat buffer of weights and one of gradients, and packed weights.
 struct GoldenModel {
   explicit GoldenModel(const BartConfig& c = GoldenConfig())
       : config(c), layout(config), flat(layout.size()), gradient(layout.size()) {

@@ -1,4 +1,4 @@
-// Against LibTorch's own operations and their gradients.
+// Compared with LibTorch's operations and their gradients.
 #include "layers.hpp"
 
 #include <ATen/ATen.h>
@@ -7,7 +7,7 @@
 namespace backplane::seq2seq {
 namespace {
 
-// A leaf that has a gradient already, to which more is added.
+// A leaf with a gradient to which more is added.
 Weight Leaf(at::Tensor value) {
   Weight w{value.detach(), {}};
   w.value.set_requires_grad(true);
@@ -22,7 +22,7 @@ Weight Rounded(Weight w) {
 class Layers : public testing::Test {
  protected:
   Layers() { at::manual_seed(3); }
-  // The gradients of both leaves, and of x, that `loss` gives.
+  // Gradients of `loss` with respect to both leaves and x.
   struct Gradients {
     at::Tensor weight, bias, x;
   };
@@ -52,8 +52,8 @@ TEST_F(Layers, LinearAddsItsGradientsToThoseThatAreThere) {
   }
 }
 
-// More rows than are read at a time.
-TEST_F(Layers, AWeightsGradientIsThatOfAllRows) {
+// More rows than a block of rows.
+TEST_F(Layers, AWeightsGradientSumsOverAllRows) {
   const at::Tensor g = at::randn({300, 7}), x = at::randn({300, 37}), grad = at::ones({7, 37});
   AddWeightGradient(g.data_ptr<float>(), 7, x.data_ptr<float>(), 37, 300, grad.data_ptr<float>());
   ExpectNear(grad, at::mm(g.t(), x) + 1, 1e-6);
@@ -65,7 +65,7 @@ TEST_F(Layers, LinearComputesInTheTypeOfItsFactors) {
   EXPECT_EQ(Linear(low, x_).scalar_type(), at::kBFloat16);
 }
 
-TEST_F(Layers, LookupLeavesTheRowOfThePaddingAlone) {
+TEST_F(Layers, LookupKeepsThePaddingsRow) {
   const at::Tensor ids = at::tensor({2, 1, 5, 2, 1, 0}, at::kLong).view({2, 3}), mix = at::randn({2, 3, 6});
   const Weight own = Leaf(weight_), theirs = Leaf(weight_);
   const at::Tensor rows = Lookup(own.value, ids, 1);

@@ -65,7 +65,7 @@ TEST(Seq2seq, AnyTwoBatchSizesGiveTheThird) {
       Pair(64, 7));
 }
 
-TEST(Seq2seq, RefusesWhatContradictsItself) {
+TEST(Seq2seq, RejectsContradictoryOptions) {
   EXPECT_THAT(
       Refusal({{"effective_batch_size", "64"}, {"per_device_train_batch_size", "auto"}, {"gradient_accumulation_steps", "8"}}),
       HasSubstr("determines gradient_accumulation_steps too; leave that out, got 8"));
@@ -104,7 +104,7 @@ TEST(Seq2seq, RefusesWhatContradictsItself) {
               HasSubstr("expected at most 13 (the env's 12 tokens and the start token)"));
 }
 
-TEST(Seq2seq, SaysWhichOptionsItIgnores) {
+TEST(Seq2seq, WarnsAboutIgnoredOptions) {
   const bp_descriptor& plugin = *Plugin()->descriptor(0);
   for (const IgnoredName& each : kIgnored) {
     const auto declared = std::find_if(plugin.params, plugin.params + plugin.n_params,
@@ -118,7 +118,7 @@ TEST(Seq2seq, SaysWhichOptionsItIgnores) {
   EXPECT_EQ(Trial(Tiny()).logged(), "");
 }
 
-TEST(Seq2seq, ADeviceThatDoesNotHoldTheModelIsSaid) {
+TEST(Seq2seq, ReportsADeviceThatCannotHoldTheModel) {
   Trial trial(Tiny());
   bp_limits limits = Trial::Limits();
   limits.device_bytes = 1000;
@@ -140,7 +140,7 @@ TEST(Seq2seq, LearnsTheSameWithAnyCutAndWorkers) {
   EXPECT_NEAR(state_after(5, "3"), whole, 1e-5);
 }
 
-TEST(Seq2seq, APhaseBeginsItsScheduleAnew) {
+TEST(Seq2seq, APhaseRestartsItsSchedule) {
   const Group group(RandomTexts(8, 97, kSource, kLabel, 6), 8, true);
   const Options options = Tiny({{"learning_rate", "0.01"}, {"warmup_steps", "2"}});  // linear, to 0 after 40 updates
   Trial first(options), second(options);
@@ -157,7 +157,7 @@ TEST(Seq2seq, APhaseBeginsItsScheduleAnew) {
   }
 }
 
-TEST(Seq2seq, RefusesLabelsWithOtherEndsThanTheModels) {
+TEST(Seq2seq, RejectsLabelsWithOtherEndsThanTheModels) {
   const auto texts = RandomTexts(8, 97, kSource, kLabel, 6);
   Trial trial(Tiny());
   const std::string before = trial.State();
@@ -169,7 +169,7 @@ TEST(Seq2seq, RefusesLabelsWithOtherEndsThanTheModels) {
     EXPECT_EQ(fresh.Update(Group(others, 4, false)), BP_E_CONFIG);
     EXPECT_EQ(fresh.State(), before);
     EXPECT_EQ(fresh.Plan().kind, BP_REQ_DATA);
-    EXPECT_EQ(fresh.Feed(Group(others, 4, false), BP_DELIVERY_PROBE), BP_OK) << "a probe's labels are made up";
+    EXPECT_EQ(fresh.Feed(Group(others, 4, false), BP_DELIVERY_PROBE), BP_OK) << "a probe's labels are random";
     return fresh.error();
   };
   EXPECT_THAT(refusal(2, 3, 0),
@@ -198,7 +198,7 @@ TEST(Seq2seq, MicrobatchMeanIsTheMeanOfTheMicroBatchesMeans) {
   EXPECT_GT(std::abs(loss_of(8) - loss_of(4)), 5e-5);
 }
 
-TEST(Seq2seq, MicrobatchMeanIsThatOfTokensWhereAllHaveAsMany) {
+TEST(Seq2seq, MicrobatchMeanEqualsTokenMeanForEqualLengths) {
   auto texts = RandomTexts(16, 97, kSource, kLabel, 12);
   for (testing::Text& text : texts) text.label = {0, text.source[1], 7, 2};
   const auto update = [&](const char* normalization, int64_t m) {
@@ -231,7 +231,7 @@ TEST(Seq2seq, MicrobatchMeanIsNotCutSmaller) {
 }
 
 TEST(Seq2seq, LearnsToCopyAWord) {
-  // The summary is the first word of the text, so that a model that reads can be told from one that does not.
+  // The summary is the text's first word, so only a model that reads can predict it.
   auto texts = RandomTexts(32, 97, 6, 3, 4);
   for (testing::Text& text : texts) text.source[1] = 4 + text.source[1] % 4, text.label = {0, text.source[1], 2};
   Trial trial(
@@ -247,7 +247,7 @@ TEST(Seq2seq, LearnsToCopyAWord) {
   }
 }
 
-TEST(Seq2seq, WritesOnlyTheRowsItIsAskedFor) {
+TEST(Seq2seq, WritesOnlyRequestedRows) {
   Trial trial(Tiny({{"per_device_eval_batch_size", "2"}, {"generation_num_beams", "3"}}));
   const auto texts = RandomTexts(7, 97, kSource, kLabel, 5);
   const auto all = trial.Act(texts, 0, 7), some = trial.Act(texts, 2, 5);
@@ -256,8 +256,8 @@ TEST(Seq2seq, WritesOnlyTheRowsItIsAskedFor) {
   }
 }
 
-TEST(Seq2seq, WritesFewerTextsAtOnceWhereTheDeviceIsSmall) {
-  // All as long as they can be, so that as many texts always take as much.
+TEST(Seq2seq, WritesFewerTextsPerCallOnASmallDevice) {
+  // All texts have the maximum length, so a given number of them always needs the same memory.
   Trial trial(Tiny({{"per_device_eval_batch_size", "8"}, {"generation_num_beams", "4"}, {"min_length", "13"}}));
   auto texts = RandomTexts(8, 97, kSource, kLabel, 5);
   for (testing::Text& text : texts) text.source.resize(kSource, 9);
@@ -292,7 +292,7 @@ TEST(Seq2seq, WritesNoMoreThanGenerationMaxLength) {
   }
 }
 
-TEST(Seq2seq, GoesOnFromAState) {
+TEST(Seq2seq, ResumesFromAState) {
   const Group group(RandomTexts(16, 97, kSource, kLabel, 6), 8, true);
   const Options options = Tiny({{"effective_batch_size", "16"}, {"dropout", "0.2"}});
   Trial trial(options);
@@ -321,7 +321,7 @@ TEST(Seq2seq, AProbeLearnsNothing) {
   EXPECT_EQ(trial.Use().live_bytes, live);
 }
 
-TEST(Seq2seq, WhatDoesNotFitIsDroppedAndLearnedInSmallerParts) {
+TEST(Seq2seq, RetriesAnOversizedMicroBatchInSmallerParts) {
   const auto texts = RandomTexts(32, 97, kSource, kLabel, 6);
   const Options options = Tiny({{"effective_batch_size", "32"}, {"dropout", "0"}});
   Trial direct(options), shrunk(options);
@@ -334,7 +334,7 @@ TEST(Seq2seq, WhatDoesNotFitIsDroppedAndLearnedInSmallerParts) {
   bp_limits limits = Trial::Limits();
   limits.device_bytes = shrunk.Use().peak_bytes + 1000;
   shrunk.Plan(limits);
-  // A good micro-batch goes before the one that is too large.
+  // A good micro-batch precedes the one that is too large.
   std::vector<testing::Text> growing(texts);
   std::sort(growing.begin(), growing.end(), [](const auto& a, const auto& b) { return a.source.size() < b.source.size(); });
   EXPECT_EQ(shrunk.Feed(Group(growing, 16, false)), BP_E_OOM_DEVICE);
@@ -376,7 +376,7 @@ TEST(Seq2seq, LeavesAFolderThatItCanBeginWith) {
 
 class AFolder {
  public:
-  // Of a tiny model, with these changes of its config.json.
+  // Saves a tiny model with these changes of its config.json.
   explicit AFolder(void (*change)(BartConfig*)) {
     Trial(Tiny({{"save_pretrained", "model"}})).State();
     BartConfig config = ReadConfig(path + "/config.json");
@@ -401,7 +401,7 @@ std::vector<testing::Text> WithEnds(std::vector<testing::Text> texts, std::vecto
   return texts;
 }
 
-TEST(Seq2seq, LabelsHaveNoBeginWhereThatIsTheirEnd) {
+TEST(Seq2seq, LabelsHaveNoBeginIfItEqualsTheirEnd) {
   const AFolder kobart([](BartConfig* c) {
     c->bos_token_id = c->eos_token_id = c->decoder_start_token_id = c->forced_eos_token_id = 1, c->pad_token_id = 3;
   });
@@ -420,7 +420,7 @@ TEST(Seq2seq, LabelsHaveNoBeginWhereThatIsTheirEnd) {
   EXPECT_EQ(update(empty), "accepted");
 }
 
-TEST(Seq2seq, WritesAsTheFoldersGenerationConfigSays) {
+TEST(Seq2seq, FollowsTheFoldersGenerationConfig) {
   const AFolder folder([](BartConfig*) {});
   const auto texts = RandomTexts(3, 97, kSource, kLabel, 5);
   const auto written = [&](Options options) { return Trial(folder.With(std::move(options))).Act(texts, 0, 3); };
@@ -438,11 +438,11 @@ TEST(Seq2seq, WritesAsTheFoldersGenerationConfigSays) {
                      {"length_penalty", "1"},
                      {"early_stopping", "false"}}),
             plain);
-  folder.Generation(R"({"max_length": 142})");  // the env takes 12
+  folder.Generation(R"({"max_length": 142})");  // the env limits it to 12
   EXPECT_EQ(Trial(folder.With({})).status, BP_OK);
-  folder.Generation(R"({"max_length": 4})");  // no forced end: config.json's does not count any more
+  folder.Generation(R"({"max_length": 4})");  // no forced end: config.json's no longer counts
   for (size_t i = 0; i < 3; ++i) EXPECT_NE(written({{"min_length", "4"}})[i * kGenerated + 2], 2) << i;
-  // What was read is left behind again.
+  // The saved folder contains the generation config that was read.
   Trial(folder.With({{"save_pretrained", "again"}})).State();
   BartConfig config;
   EXPECT_EQ(ReadGenerationConfig(Trial::Folder() + "/again", &config).max_length, 4);
@@ -453,7 +453,7 @@ TEST(Seq2seq, LeavesFoldersOnlyInTheTrialsOwn) {
     EXPECT_THAT(Refusal({{"save_pretrained", folder}}), HasSubstr(std::string("folder, such as 'model', got '") + folder));
 }
 
-TEST(Seq2seq, EndsWhereALossIsNotFinite) {
+TEST(Seq2seq, EndsAtALossThatIsNotFinite) {
   Trial trial(Tiny({{"learning_rate", "1e30"}, {"lr_scheduler_type", "constant"}}));
   const Group group(RandomTexts(8, 97, kSource, kLabel, 6), 8, true);
   bp_status status = BP_OK;

@@ -1,4 +1,4 @@
-"""Writes golden.safetensors: what the BART of transformers 5.23.0 computes for a tiny model, for seq2seq_*_test.cpp.
+"""Writes golden.safetensors: results of transformers 5.23.0's BART for a tiny model, for seq2seq_*_test.cpp.
 
     pip install torch==2.13.0 transformers==5.23.0
     python make_golden.py golden.safetensors
@@ -47,7 +47,7 @@ def random_weights():
         if not name.endswith(tied):
             mean = 1.0 if "norm" in name and name.endswith("weight") else 0.0
             weights[name] = (mean + 0.3 * torch.randn_like(tensor)).half()
-    weights["final_logits_bias"][0, 2] += 3.3  # so that generated texts end
+    weights["final_logits_bias"][0, 2] += 3.3  # makes generated texts end
     return weights
 
 

@@ -39,7 +39,7 @@ std::unique_ptr<Model> Make(const BartConfig& config, const ModelOptions& option
   return model;
 }
 
-// One step of plain AdamW hides the gradient's size, so its first moment stands for the gradient: m = (1 - beta1) g.
+// One step of plain AdamW hides the gradient's size, so its first moment replaces the gradient: m = (1 - beta1) g.
 std::vector<float> GradientOf(Model* model, const Group& group, uint64_t seed = 0, double* loss = nullptr) {
   double sum = 0;
   for (size_t k = 0; k < group.batches.size(); ++k) sum += model->Backward(0, group.batches[k], group.weight, seed + k);
@@ -128,7 +128,7 @@ TEST(Dropout, IsAFunctionOfTheSeed) {
   EXPECT_LE(Distance(gradient(1, true), gradient(1, false)), 1e-6);
 }
 
-TEST(AdamW, TwentyUpdatesFollowThoseOfTransformers) {
+TEST(AdamW, TwentyUpdatesFollowTransformers) {
   const BartConfig config = testing::GoldenConfig();
   const auto model = Make(config, {.beta2 = .98, .weight_decay = .01});
   for (const Parameter& p : model->layout().parameters())
@@ -152,7 +152,7 @@ TEST(AdamW, TwentyUpdatesFollowThoseOfTransformers) {
   EXPECT_LT(losses[19].item<double>(), losses[0].item<double>() - 1);
 }
 
-TEST(Budget, WhatDoesNotFitThrowsAndLeavesNothingBehind) {
+TEST(Budget, AnOversizedBatchThrowsAndLeavesNoMemory) {
   const auto texts = RandomTexts(64, 97, 40, 20, 5);
   for (const bool recompute : {false, true}) {
     const auto model = Make(NoDropout(), {.workers = 2, .recompute = recompute, .max_grad_norm = 0});
@@ -178,7 +178,7 @@ TEST(Budget, WhatDoesNotFitThrowsAndLeavesNothingBehind) {
   }
 }
 
-TEST(Budget, OneThatDoesNotHoldTheModelIsSaid) {
+TEST(Budget, ReportsABudgetThatCannotHoldTheModel) {
   Make(NoDropout());  // meters
   torch_common::LimitCpuMemory(torch_common::CpuMemory().live_bytes + 100'000);
   EXPECT_THROW(Make(NoDropout()), bp::Error);
@@ -194,7 +194,7 @@ TEST(Budget, APeakGrowsByTheSameForEachItem) {
     model->Backward(0, group.batches[0], group.weight, 0);
     return static_cast<double>(torch_common::CpuMemory().peak_bytes);
   };
-  peak(1);  // what is made once
+  peak(1);  // allocates everything that lives on
   const double one = peak(1), each = peak(2) - one;
   double mean = 0, residual = 0, spread = 0;
   const std::vector<size_t> sizes = {4, 8, 16, 32};
@@ -244,7 +244,7 @@ TEST(Loss, IsTheSumWithoutDropoutAndSmoothing) {
   EXPECT_NE(Make(config, {.label_smoothing = .2})->Backward(0, group.batches[0], 1, 0), sum);
 }
 
-// What was written is not read again for its loss, and a text's part is its own.
+// After Write, Loss reuses the encoder's output for the same texts and weights. A text's part does not depend on other texts.
 TEST(Loss, IsTheSameBitsForAnyCutAndAfterWriting) {
   const auto texts = RandomTexts(13, 97, 40, 20, 9);
   const auto model = Make(NoDropout());
@@ -268,7 +268,7 @@ TEST(Loss, IsTheSameBitsForAnyCutAndAfterWriting) {
   EXPECT_NE(model->Loss(first.batches[0]), whole) << "by other weights";
 }
 
-TEST(Loss, IsToldToSeveralThreadsAtOnce) {
+TEST(Loss, IsReadFromSeveralThreads) {
   const Group group(RandomTexts(16, 97, 40, 20, 9), 8, true);
   const auto model = Make(NoDropout());
   const double first = model->Loss(group.batches[0]), second = model->Loss(group.batches[1]);
@@ -283,7 +283,7 @@ TEST(Loss, IsToldToSeveralThreadsAtOnce) {
   EXPECT_EQ(beside, first);
 }
 
-TEST(Loss, OfAnEmptyLabelIsNone) {
+TEST(Loss, AnEmptyLabelHasNoLoss) {
   auto texts = RandomTexts(2, 97, 40, 20, 9);
   const auto model = Make(NoDropout());
   const double one = model->Loss(Group({texts[0]}, 1, false).batches[0]);

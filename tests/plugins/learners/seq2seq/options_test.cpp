@@ -20,7 +20,7 @@ TEST(LrFactor, FollowsTheSchedulesOfTransformers) {
   }
 }
 
-TEST(LrFactor, GoesByTheBudgetsProgressWhereTheUpdatesAreNotKnown) {
+TEST(LrFactor, FollowsTheBudgetsProgressIfTheNumberOfUpdatesIsUnknown) {
   EXPECT_DOUBLE_EQ(LrFactor(Schedule::kLinear, 100, 4, 0, .25), .75);
   EXPECT_DOUBLE_EQ(LrFactor(Schedule::kLinear, 2, 4, 0, .25), .5);
   EXPECT_EQ(LrFactor(Schedule::kLinear, 30, 4, 20, 0), 0);

@@ -1,4 +1,4 @@
-// Texts with summaries in the host's tensors, cut into micro-batches as the host does.
+// Texts with summaries in the host's tensors, divided into micro-batches as in the host.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,8 @@ inline std::vector<Text> RandomTexts(int64_t n, int32_t vocabulary, int64_t max_
   return texts;
 }
 
-// A group's micro-batches of m texts, the longest first if sorted; trimmed to the longest of each, in rows padded for more.
+// A group's micro-batches of m texts, the longest first if sorted. Each is trimmed to its longest text, in rows padded for
+// more.
 class Group {
  public:
   Group(std::vector<Text> texts, int64_t m, bool sort, int32_t pad = 1) {

@@ -1,4 +1,4 @@
-// Our own passes against transformers, and against LibTorch's over padded texts.
+// Compares our passes with transformers, and with LibTorch's over padded texts.
 #include "training.hpp"
 
 #include <c10/core/GradMode.h>
@@ -23,7 +23,7 @@ std::vector<std::span<const int32_t>> PartsOf(const std::vector<Text>& texts, st
   return spans;
 }
 
-// The loss, whose gradient is added to the model's.
+// The loss; adds its gradient to the model's.
 double Train(const GoldenModel& m, const std::vector<Text>& texts, const Pass& pass, double smoothing, double divisor) {
   const c10::AutoGradMode no_gradient(false);
   Training training(m.config, m.weights, pass, smoothing);
@@ -41,7 +41,7 @@ at::Tensor Padded(const std::vector<std::span<const int32_t>>& texts, int64_t fi
   return ids;
 }
 
-// The same by LibTorch's operations and its autograd.
+// The same with LibTorch's operations and autograd.
 double TrainPadded(const GoldenModel& m, const std::vector<Text>& texts, const Pass& pass, double smoothing, double divisor) {
   const auto sources = PartsOf(texts, &Text::source);
   const at::Tensor source = Padded(sources, 7), labels = Padded(PartsOf(texts, &Text::label), -100);
@@ -61,7 +61,7 @@ double TrainPadded(const GoldenModel& m, const std::vector<Text>& texts, const P
 
 void ExpectSameGradients(const GoldenModel& a, const GoldenModel& b, double relative) {
   for (const Parameter& p : a.layout.parameters()) {
-    // Not trained; and exactly 0, so only noise.
+    // Not trained; exactly 0 except for noise.
     if (p.name == "final_logits_bias" || p.name.ends_with("k_proj.bias")) continue;
     double difference = 0, size = 0;
     for (int64_t i = p.offset; i < p.offset + p.size; ++i) {
@@ -98,12 +98,12 @@ TEST(Training, HasTheLossAndTheGradientsOfTransformers) {
   }
 }
 
-// Texts of one token, of one length, and of any; more rows than are read at a time; with everything that changes the sums.
+// Texts of one token, of equal length, and of any length, in more rows than a block. All options that change the sums are on.
 TEST(Training, IsThePaddedPassWithoutThePadding) {
   auto texts = RandomTexts(24, 97, 38, 30, 5);
   texts[3].source = {0}, texts[4].label = {2}, texts[5] = {{9}, {2}};
   texts[7] = texts[6];
-  texts[8].source[1] = 1;  // the token of padding, whose embedding learns nothing
+  texts[8].source[1] = 1;  // the token of padding, whose embedding is not trained
   BartConfig config = testing::GoldenConfig();
   for (const bool dropout : {false, true}) {
     if (dropout) config.dropout = .1, config.attention_dropout = .2, config.activation_dropout = .3;
@@ -138,7 +138,7 @@ TEST(Training, ATextWithoutALabelTeachesNothing) {
   for (const float each : none.gradient) ASSERT_EQ(each, 0);
 }
 
-TEST(Training, RefusesWhatTheNetworkDoesNotHave) {
+TEST(Training, RejectsTokensAndLengthsThatTheNetworkLacks) {
   const GoldenModel m;
   for (const Text& text :
        {Text{{97}, {5}}, Text{{5}, {97}}, Text{{5}, {-1}}, Text{std::vector<int32_t>(41, 5), {5}}, Text{{}, {5}}})

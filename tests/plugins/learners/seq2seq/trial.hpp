@@ -1,4 +1,4 @@
-// A learner of this kind driven through its function table, as a host drives it.
+// A learner of this kind, driven through its function table as a host does.
 #pragma once
 
 #include <ATen/Parallel.h>
@@ -53,10 +53,10 @@ inline Options Tiny(Options more = {}) {
 
 class Trial {
  public:
-  // On the CPU, where no other device is named.
+  // Uses the CPU unless a device is set.
   explicit Trial(Options options) : host_(*Plugin()->descriptor(0), OnCpu(std::move(options))) {
     at::set_num_threads(1);                                // as in a trial
-    Logged()[&host_].clear(), Recorded()[&host_].clear();  // of one that had this address before
+    Logged()[&host_].clear(), Recorded()[&host_].clear();  // metrics of an earlier trial at this address
     host_.host.log = [](const bp_host* h, int32_t, const char* text) { Logged()[h->impl] += std::string(text) + "\n"; };
     host_.host.get_extension = [](const bp_host*, const char* id) -> const void* {
       static const std::string folder = Folder();
@@ -70,7 +70,7 @@ class Trial {
   ~Trial() {
     if (learner_) Api()->destroy(learner_);
   }
-  // Of all trials here.
+  // Shared by all trials here.
   static std::string Folder() { return ::testing::TempDir() + "seq2seq_trial_" + std::to_string(getpid()); }
   bp_request Plan(bp_limits limits = Limits()) {
     bp_request request{sizeof(bp_request)};
@@ -120,7 +120,7 @@ class Trial {
     static_cast<const bp_learner_device_use_1*>(Api()->get_extension(learner_, BP_LEARNER_DEVICE_USE_1))->reset_peak(learner_);
   }
   std::string State() { return backplane::test_support::SaveState(Api(), learner_); }
-  // A trial that goes on has `updates` behind it; a new phase has none.
+  // A resumed trial has done `updates`; a new phase has done none.
   bp_status Load(const std::string& bytes, uint64_t updates = 0) {
     updates_ = updates;
     return backplane::test_support::LoadState(Api(), learner_, bytes);

@@ -19,7 +19,7 @@ TEST_F(CsvTest, OneRowPerPlannedTrialInPlanOrder) {
       FormatCsv(folder_, PlanLines(), Record()));
 }
 
-TEST_F(CsvTest, BeforeAnythingRanTheTrialsStandThereAsPlanned) {
+TEST_F(CsvTest, ListsPlannedTrialsBeforeTheFirstStart) {
   const std::string text = FormatCsv(folder_, PlanLines(), Record());
   EXPECT_NE(std::string::npos, text.find("\nt0,small,0.5,2,7,PLANNED,,,0,,,,,,,,\n")) << text;
 }

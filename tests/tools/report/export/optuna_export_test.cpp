@@ -62,7 +62,7 @@ TEST_F(OptunaExportTest, DistributionsAreOptunas) {
   EXPECT_EQ(line["params"], json::parse(R"({"a":0.001,"b":3.0,"c":0,"d":0.5})"));
 }
 
-TEST_F(OptunaExportTest, AStateHasWhatOptunaExpectsOfIt) {
+TEST_F(OptunaExportTest, TrialsMeetOptunasRulesForTheirState) {
   study_.space = ReadSearchSpace({{"a", {{"uniform", {0, 1}}}}});
   Add(StudyState::kComplete, {{"a", 0.5}}).value = 7;
   Add(StudyState::kPruned, {{"a", 0.5}}).steps = {{1, 3}, {2, 4}};
@@ -86,7 +86,7 @@ TEST_F(OptunaExportTest, AStateHasWhatOptunaExpectsOfIt) {
 }
 
 // A sweep of two points with two seeds each; the second point's second seed failed.
-TEST_F(OptunaExportTest, AnotherSweepIsAStudyByTheMeanOverItsSeeds) {
+TEST_F(OptunaExportTest, ASweepWithoutASearchIsAStudyOfMeansOverSeeds) {
   const auto result = [](double mean) {
     return json{
         {"schema", 1}, {"return", {{"mean", mean}, {"n", 3}}}, {"measures", {{"return", {{"unit", ""}, {"direction", 1}}}}}}

@@ -12,7 +12,7 @@ namespace {
 class TbExport : public BatchFixture {
  protected:
   size_t Export() { return ExportTensorBoard(folder_, PlanLines(), Record(), folder_.out / "tb"); }
-  // The texts of the files of one trial's folder, in the order of their names.
+  // Contents of one trial's files, ordered by name.
   std::vector<std::string> Files(const std::string& name) {
     std::map<std::string, std::string> texts;
     for (const auto& entry : std::filesystem::directory_iterator(folder_.out / "tb" / name)) {
@@ -40,7 +40,7 @@ TEST_F(TbExport, WritesEveryNumberOfALineButItsAxes) {
   const std::vector<std::string> files = Files("small");
   ASSERT_EQ(files.size(), 1u);
   const double start = Record().Find("t0")->attempts[1].started;
-  // The second line has no time: it stands at the attempt's start.
+  // The second line has no time, so it gets the attempt's start.
   std::string expected = TfFileVersion(start) + TfSessionStart(start + 0.5, 256) + TfScalar(start + 0.5, 256, "episodes", 0) +
                          TfScalar(start + 0.5, 256, "train/loss", std::nanf("")) + TfScalar(start + 0.5, 256, "m", 2);
   for (const auto& [name, value] : {std::pair<const char*, float>{"episodes", 3},
@@ -54,7 +54,7 @@ TEST_F(TbExport, WritesEveryNumberOfALineButItsAxes) {
   EXPECT_EQ(files[0], expected);
 }
 
-TEST_F(TbExport, AResumedAttemptGoesOnInAFileOfItsOwn) {
+TEST_F(TbExport, AResumedAttemptGetsAFileOfItsOwn) {
   EventLog log(folder_.events());
   Put("t0", 1, "", Iteration(1, 1) + Iteration(2, 2) + Iteration(3, 3));
   Put("t0", 2, "", Iteration(3, 3.5) + Iteration(4, 4.5));
@@ -69,7 +69,7 @@ TEST_F(TbExport, AResumedAttemptGoesOnInAFileOfItsOwn) {
       << "its time counts from its own start, not with the 2.5 s of the attempt before";
 }
 
-TEST_F(TbExport, AnAttemptThatStartedAnewStandsAlone) {
+TEST_F(TbExport, ARestartedAttemptReplacesThePreviousOnes) {
   EventLog log(folder_.events());
   Put("t0", 1, "", Iteration(1, 1)), Put("t0", 2, "", Iteration(1, 1)), Put("t0", 3, "", Iteration(2, 2));
   Start(log, 1, false), Start(log, 2, false), Start(log, 3, true);

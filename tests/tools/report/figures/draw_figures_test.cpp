@@ -1,4 +1,4 @@
-// The program that draws, for real, and what its failures cost.
+// Runs the real drawing program, and checks the effect of its failures.
 #include "figures/draw_figures.hpp"
 
 #include <gmock/gmock.h>
@@ -39,7 +39,7 @@ class DrawFiguresTest : public testing::Test {
     fs::remove_all(folder_);
   }
 
-  // Another program in Python's place.
+  // Replaces Python by a different program.
   void PretendPython(const std::string& script) {
     std::ofstream(folder_ / "python") << "#!/bin/sh\n" << script << "\n";
     fs::permissions(folder_ / "python", fs::perms::owner_all);
@@ -95,7 +95,7 @@ TEST_F(DrawFiguresTest, AnIntervalFarBeyondTheAxisChangesNoSize) {
   EXPECT_EQ(size("near"), size("far"));
 }
 
-TEST_F(DrawFiguresTest, AMistakeInASpecificationCostsThatFigureAlone) {
+TEST_F(DrawFiguresTest, AMistakeInASpecificationCostsOnlyThatFigure) {
   Figure wrong = Bars("wrong");
   wrong.panels[0]["layer"][0]["mark"] = "blob";
   const Drawings drawings = DrawFigures({wrong, Bars("good")}, folder_);
@@ -103,7 +103,7 @@ TEST_F(DrawFiguresTest, AMistakeInASpecificationCostsThatFigureAlone) {
   EXPECT_THAT(drawings.missing.at("wrong"), testing::StartsWith("no wrong.png: "));
   EXPECT_TRUE(drawings.svg.contains("good") && Has("good.png"));
   EXPECT_FALSE(Has("wrong.png") || Has("figures/wrong.svg"));
-  EXPECT_TRUE(Has("figures/wrong.vl.json")) << "to be looked at";
+  EXPECT_TRUE(Has("figures/wrong.vl.json")) << "a person can inspect it";
 }
 
 TEST_F(DrawFiguresTest, ACrashCostsTheFiguresAfterItAndLeavesNoOldPicture) {
@@ -116,7 +116,7 @@ TEST_F(DrawFiguresTest, ACrashCostsTheFiguresAfterItAndLeavesNoOldPicture) {
   EXPECT_TRUE(Has("figures/one.vl.json"));
 }
 
-TEST_F(DrawFiguresTest, WithoutTheWheelItSaysHowToGetIt) {
+TEST_F(DrawFiguresTest, WithoutTheWheelItReportsHowToInstallIt) {
   PretendPython(R"(echo '{"why_none": "No module named vl_convert in python3"}')");
   const Drawings drawings = DrawFigures({Bars("one")}, folder_);
   EXPECT_THAT(drawings.missing.at("one"), HasSubstr("No module named vl_convert in python3; run scripts/bootstrap, or"));
@@ -125,7 +125,7 @@ TEST_F(DrawFiguresTest, WithoutTheWheelItSaysHowToGetIt) {
   EXPECT_THAT(DrawFigures({Bars("one")}, folder_).missing.at("one"), HasSubstr("Python was not started"));
 }
 
-TEST_F(DrawFiguresTest, ANameThatIsNoFileNameIsRefused) {
+TEST_F(DrawFiguresTest, RejectsANameThatIsNoFileName) {
   EXPECT_THROW(DrawFigures({Bars("../one")}, folder_), std::runtime_error);
 }
 

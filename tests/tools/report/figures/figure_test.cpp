@@ -1,4 +1,4 @@
-// Specifications as data: what they say of rows that a test has made up.
+// Figure specifications as data, for rows that a test makes up.
 #include "figures/figure.hpp"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-// Every "field" within, but those of a layer that brings its own values.
+// Every "field" in the specification, except in a layer with values of its own.
 void CollectFields(const json& spec, std::set<std::string>* fields) {
   if (spec.is_object() && spec.contains("data")) return;
   for (const auto& [key, value] : spec.items()) {
@@ -79,7 +79,7 @@ TEST(Palette, FortyTwoNamesDifferInColourOrShape) {
   EXPECT_TRUE(Palette("name", {"alone"}).Legend().is_null());
 }
 
-// Every chart with all that it can show, by the name of its file.
+// Every chart with all its parts, by the name of its file.
 std::map<std::string, json> AllViews() {
   const Palette palette("series", {"one", "two"});
   const PanelText text{"T", "x", "y", "setting"};
@@ -108,7 +108,7 @@ TEST(Charts, EveryFileIsFilledToTheLastAnchor) {
     const json file = json::parse(text), &view = views.at(name);
     EXPECT_EQ(std::string::npos, view.dump().find("\"@")) << name;
     for (const auto& [key, value] : file.items()) EXPECT_EQ(key != "parts", view.contains(key)) << name << ": " << key;
-    EXPECT_EQ(file.value("layer", json()).size(), view.value("layer", json()).size()) << name << ": nothing is left out";
+    EXPECT_EQ(file.value("layer", json()).size(), view.value("layer", json()).size()) << name << ": no field is missing";
   }
 }
 
@@ -123,7 +123,7 @@ TEST(Charts, ShowTheRowsOfTheirPanelAndFieldsThatRowsHave) {
     for (const std::string& field : FieldsOf(view)) EXPECT_TRUE(known.contains(field)) << name << ": " << field;
     EXPECT_EQ("T", view["transform"][0]["filter"]["equal"]) << name;
     const std::string dump = view.dump();
-    EXPECT_NE(std::string::npos, dump.find("\"tooltip\":[")) << name << ": a pointer learns more";
+    EXPECT_NE(std::string::npos, dump.find("\"tooltip\":[")) << name << ": the tooltip has more fields";
     EXPECT_NE(without_legend.contains(name), dump.find("\"bind\":\"legend\"") != std::string::npos) << name;
   }
 }
@@ -162,7 +162,7 @@ TEST(Panels, OnlyCurvesZoomAndSmooth) {
   EXPECT_EQ(std::string::npos, View(BarPanel{{"T", "x", "", ""}, {}, {"a"}, {}, {}}, palette).dump().find("scales"));
 }
 
-TEST(TablePanel, WithoutRoomItSaysHowManyRowsAreLeftOut) {
+TEST(TablePanel, WithoutRoomItReportsTheNumberOfOmittedRows) {
   TablePanel table{"Summary", {"setting", "speed"}, {}, {7}, {"bold: recommended"}, 4};
   for (int i = 0; i < 8; ++i) table.rows.push_back({"s" + std::to_string(i), "1"});
   const json view = View(table);
@@ -170,7 +170,7 @@ TEST(TablePanel, WithoutRoomItSaysHowManyRowsAreLeftOut) {
   for (const json& cell : view["layer"].back()["data"]["values"]) texts.push_back(cell["text"]);
   EXPECT_THAT(texts, testing::ElementsAre("setting", "speed", "s0", "1", "s1", "1", "s2", "1", "s7", "1",
                                           "and 4 more in the report", "bold: recommended"))
-      << "an emphasised row stays";
+      << "an emphasised row is kept";
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ TrialData OfArm(const std::string& name, uint64_t seed) {
   return trial;
 }
 
-// As `compare` leaves it, after one look.
+// A comparison after one look.
 ReportContext Looks(uint64_t n, uint64_t most, const std::string& metric) {
   ReportContext context = Context("ab");
   context.compare.has_looks = true;
@@ -38,7 +38,7 @@ ReportContext Looks(uint64_t n, uint64_t most, const std::string& metric) {
   return context;
 }
 
-// Blocks A B B A of two speeds.
+// Two speeds in blocks A B B A.
 std::vector<TrialData> Blocks(size_t blocks) {
   std::vector<TrialData> trials;
   for (uint64_t seed = 0; seed < 2 * blocks; ++seed) {
@@ -60,7 +60,7 @@ TEST(CompleteImprovement, HasTheExactInterval) {
   EXPECT_NEAR(CompleteImprovement(1, 1).low, 0.025, 1e-9);
 }
 
-TEST(AbReport, SaysWhereNoBlockCanBeSetAside) {
+TEST(AbReport, NotesThatNoBlockCanBeSetAside) {
   std::vector<TrialData> trials = Blocks(5);
   const ReportContext context = Looks(5, 1, "SPS");
   EXPECT_THAT(AbReport({Set(trials)}, context).verdict, Contains(HasSubstr("so no block can be set aside")));
@@ -126,7 +126,7 @@ TEST(AbReport, AMetricMayBeTheLeastOfACurve) {
               testing::StartsWith("b is better than a: its eval/return is lower by 2"));
 }
 
-// Two arms on two tasks, five seeds: b is better on `steep` by far, and as good as a on `flat`.
+// Two arms on two tasks, five seeds: b is much better on `steep`, and as good as a on `flat`.
 std::vector<TrialData> OnTwoTasks() {
   std::vector<TrialData> trials;
   const std::map<std::string, std::vector<double>> scores = {{"a on steep", {10, 12, 11, 13, 14, 12}},
@@ -148,7 +148,7 @@ ReportContext TwoTasks() {
   return context;
 }
 
-TEST(AbReport, OfSeveralTasksSaysOnWhichAnArmIsBetter) {
+TEST(AbReport, NamesTheTasksOnWhichAnArmIsBetter) {
   const Document document = AbReport({Set(OnTwoTasks())}, TwoTasks());
   EXPECT_THAT(
       document.verdict[0],
@@ -165,7 +165,7 @@ TEST(AbReport, OfSeveralTasksSaysOnWhichAnArmIsBetter) {
   EXPECT_EQ(test_support::PanelsOf(test_support::FigureOf(document, "pairs")), (std::vector<std::string>{"steep", "flat"}));
 }
 
-TEST(AbReport, ATaskMayHaveItsArmsInAnotherOrder) {
+TEST(AbReport, ATaskMayOrderItsArmsDifferently) {
   std::vector<TrialData> trials = OnTwoTasks();
   std::ranges::stable_partition(trials, [](const TrialData& trial) { return trial.point != "a on flat"; });
   const Document document = AbReport({Set(trials)}, TwoTasks());
@@ -174,9 +174,9 @@ TEST(AbReport, ATaskMayHaveItsArmsInAnotherOrder) {
   EXPECT_THROW(AbReport({Set(trials)}, TwoTasks()), std::runtime_error) << "flat has one arm";
 }
 
-TEST(AbReport, OfSeveralTasksHasScoresOnOneScaleAndAProfile) {
+TEST(AbReport, HasScoresOnOneScaleAndAProfileForSeveralTasks) {
   const Document document = AbReport({Set(OnTwoTasks())}, TwoTasks());
-  // By hand: of a the scores are 0.10 to 0.14 and 0.49 to 0.53; six of twelve remain.
+  // By hand: the scores of a are 0.10 to 0.14 and 0.49 to 0.53; six of twelve remain.
   const Table& scores = test_support::TableOf(document, "normalised");
   EXPECT_NEAR(test_support::NumberAt(scores, 0, "iqm"), (0.12 + 0.13 + 0.14 + 0.49 + 0.50 + 0.505) / 6, 1e-12);
   const auto iqm = std::get<Number>(test_support::At(scores, 1, "iqm"));
@@ -191,9 +191,9 @@ TEST(AbReport, OfSeveralTasksHasScoresOnOneScaleAndAProfile) {
   ASSERT_EQ(rows.size(), 2 * 101u);
   EXPECT_EQ(rows[0]["value"], 1) << "every score is above 0";
   EXPECT_EQ(rows[30]["name"], "a");
-  EXPECT_EQ(rows[30]["value"], 0.5) << "those of flat are above 0.3";
+  EXPECT_EQ(rows[30]["value"], 0.5) << "scores on flat are above 0.3";
   EXPECT_EQ(rows[30]["low"], 0.5) << "drawn inside each task";
-  EXPECT_EQ(rows[101 + 60]["value"], 0.5) << "those of steep are above 0.6";
+  EXPECT_EQ(rows[101 + 60]["value"], 0.5) << "scores on steep are above 0.6";
   EXPECT_EQ(rows[100]["value"], 0);
 }
 

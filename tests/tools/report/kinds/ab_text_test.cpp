@@ -1,4 +1,4 @@
-// What a comparison says in words.
+// Sentences of a comparison.
 #include "kinds/ab_text.hpp"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ AbScores Of(std::vector<ArmScores> arms, JudgeTerms terms) {
 
 const std::vector<double> kWorse = {1, 2, 3, 4, 5}, kGood = {11, 12, 13, 14, 15}, kAsGood = {12, 11, 15, 13, 14};
 
-TEST(AbText, TheHeadlineOfThreeArmsSaysWhatIsKnownOfPairs) {
+TEST(AbText, TheHeadlineOfThreeArmsListsTheirKnownPairs) {
   const AbScores scores = Of({{"a", kGood}, {"b", kWorse}, {"c", kAsGood}}, {.looks = 1});
   const std::vector<std::string> verdict = VerdictOfArms(scores, Judge(scores.arms, scores.terms));
   EXPECT_EQ(verdict.front(),
@@ -53,13 +53,13 @@ TEST(AbText, MeansAndVerdictComeFromTheSameSeeds) {
               HasSubstr("eval/return: a 2.50 ± 2.05, b 15.50 ± 2.17 (± 95 %; 4 and 10 seeds)."));
 }
 
-TEST(AbText, WhereItStandsOfThreeArmsIsOfAllPairs) {
+TEST(AbText, ReportsThePresentStateOfAllPairsOfThreeArms) {
   const AbScores scores = Of({{"a", kGood}, {"b", kWorse}, {"c", kAsGood}}, {.looks = 3, .alpha = 0.3});
   EXPECT_EQ(StandingOfArms(scores, Judge(scores.arms, scores.terms)),
             "look 1 of 3: a is better than b, c is better than b; a and c are not shown to differ: not decided");
 }
 
-TEST(AbText, ASpeedHasItsCpuTimeBesideIt) {
+TEST(AbText, ASpeedIsReportedWithItsCpuTime) {
   const std::vector<double> a = {100, 101, 99, 100, 102, 100}, b = {50, 51, 50, 49, 50, 50};
   // NumPy: 1.00168 (0.99448 to 1.00892).
   const std::vector<double> cpu_a = {10, 10.1, 10.2, 10, 9.9, 10.1}, cpu_b = {10.1, 10, 10, 10.2, 10, 10.1};
@@ -115,7 +115,7 @@ TEST(AbText, AnEarlyStopIsNotKnownIfTheMachineWasBusy) {
 }
 
 TEST(AbText, ExplainsTestsThatDisagree) {
-  // SciPy's ttest_ind(equal_var=False): p = 0.3538; 2 of 252 ways to deal are as extreme.
+  // SciPy's ttest_ind(equal_var=False): p = 0.3538; 2 of 252 permutations are as extreme.
   EXPECT_THAT(
       SentencesOf(Of({{"a", kNearZero}, {"b", {1, 1.1, 1.2, 1.3, 100}}}, {.looks = 1})),
       HasSubstr(" The permutation test shows a difference, but Welch's test does not (p = 0.35). A few extreme scores or "

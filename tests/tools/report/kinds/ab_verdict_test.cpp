@@ -1,4 +1,4 @@
-// Which arm is better, by scores that a person can judge, too.
+// Verdicts on arms, by scores that a person can judge, too.
 #include "kinds/ab_verdict.hpp"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ PairJudgement JudgePair(const Scores& a, const Scores& b, const JudgeTerms& term
 
 const Scores kLow = {1, 2, 3, 4, 5}, kHigh = {11, 12, 13, 14, 15};
 
-TEST(ArmsJudgement, ArmsFarApartAreToldAtTheFirstLook) {
+TEST(ArmsJudgement, ArmsFarApartAreDistinguishedAtTheFirstLook) {
   const PairJudgement pair = JudgePair(kLow, kHigh, {});
   EXPECT_EQ(pair.answer, Answer::kSecond);
   EXPECT_TRUE(pair.decided);
@@ -31,7 +31,7 @@ TEST(ArmsJudgement, ArmsFarApartAreToldAtTheFirstLook) {
   EXPECT_EQ(*pair.iqm_second - *pair.iqm_first, 10);
 }
 
-TEST(ArmsJudgement, TheDirectionSaysWhatIsBetter) {
+TEST(ArmsJudgement, TheDirectionDecidesTheBetterArm) {
   EXPECT_EQ(JudgePair(kLow, kHigh, {.direction = -1}).answer, Answer::kFirst);
   EXPECT_EQ(JudgePair(kLow, kHigh, {.direction = -1}).probability, 0);
 }
@@ -60,16 +60,16 @@ TEST(ArmsJudgement, EqualArmsAreInconclusiveAndNotDecidedBeforeTheLastLook) {
   EXPECT_FALSE(pair.scores_needed.has_value());  // no effect was seen
 }
 
-// Three against three: p is 0.1 however far apart they are, and Welch's interval leaves out 0.
-TEST(ArmsJudgement, WhatWelchAloneShowsIsNoVerdict) {
+// Three against three: p is at least 0.1, although Welch's interval excludes 0.
+TEST(ArmsJudgement, ADifferenceShownOnlyByWelchIsNoVerdict) {
   const PairJudgement pair = JudgePair({1, 2, 3}, {101, 102, 103}, {.scores = 3, .looks = 1});
   EXPECT_LT(pair.difference->p, 0.001);
   EXPECT_NEAR(*pair.p, 0.1, 1e-12);
   EXPECT_EQ(pair.answer, Answer::kInconclusive);
 }
 
-// One score far out: only 2 of 252 ways to deal are as extreme, and Welch's interval holds 0.
-TEST(ArmsJudgement, WhereWelchDoesNotConfirmBothAreToldAndNothingIsConcluded) {
+// One outlier: only 2 of 252 permutations are as extreme, but Welch's interval contains 0.
+TEST(ArmsJudgement, IsInconclusiveIfWelchDoesNotConfirmTheDifference) {
   const PairJudgement pair = JudgePair({0, 0.1, 0.2, 0.3, 0.4}, {1, 1.1, 1.2, 1.3, 100}, {.looks = 1});
   EXPECT_TRUE(pair.told_apart);
   EXPECT_GT(pair.difference->p, 0.05);
@@ -83,7 +83,7 @@ TEST(ArmsJudgement, OnlyAMarginMakesArmsEquivalent) {
   EXPECT_EQ(JudgePair(a, b, {.margin_pct = 0.1, .looks = 1}).answer, Answer::kInconclusive);
 }
 
-// One of ten seeds fails on either side: at look 1 only the permutation test shows a difference, at look 2 both do.
+// One of ten seeds fails in each arm: at look 1 only the permutation test shows a difference, at look 2 both do.
 TEST(ArmsJudgement, LooksContinueUntilBothTestsAgree) {
   Scores a = {0, 0.1, 0.2, 0.3, 0.4}, b = {1, 1.1, 1.2, 1.3, 9};
   EXPECT_TRUE(JudgePair(a, b, {}).told_apart);
@@ -111,7 +111,7 @@ TEST(ArmsJudgement, EquivalenceHasTheMarginsErrorAndSharesAlpha) {
 }
 
 // Lehr's rule: 16 of each for one standard deviation at 80 %.
-TEST(ArmsJudgement, SaysWhatTheEffectSeenWouldTake) {
+TEST(ArmsJudgement, ReportsTheSeedsThatTheObservedEffectNeeds) {
   const Scores a = {-1, 1, -1, 1, -1, 1, -1, 1}, b = {0, 2, 0, 2, 0, 2, 0, 2};
   const PairJudgement pair = JudgePair(a, b, {.scores = 8, .looks = 1});
   EXPECT_EQ(pair.answer, Answer::kInconclusive);
@@ -190,7 +190,7 @@ TEST(ArmsJudgement, ARankingNeedsEveryPair) {
 }
 
 TEST(ArmsJudgement, PairsOnAllTasksShareTheError) {
-  // Each alone has p = 2 / C(8, 4) = 0.0286; by Holm two of them have 0.057.
+  // Each pair has p = 2 / C(8, 4) = 0.0286; Holm's correction gives two of them 0.057.
   const Scores low = {1, 2, 3, 4}, high = {11, 12, 13, 14}, top = {21, 22, 23, 24, 25};
   const JudgeTerms terms{.scores = 4, .looks = 1};
   EXPECT_EQ(JudgePair(low, high, terms).answer, Answer::kSecond);
@@ -199,15 +199,14 @@ TEST(ArmsJudgement, PairsOnAllTasksShareTheError) {
     EXPECT_NEAR(*task.pairs.front().p, 2 * 2.0 / 70, 1e-12);
     EXPECT_EQ(task.pairs.front().answer, Answer::kInconclusive);
   }
-  // A second task of five seeds, 2 / C(10, 5) = 0.0079, takes less of it.
+  // A second task of five seeds has 2 / C(10, 5) = 0.0079 and needs a smaller share.
   const std::vector<ArmScores> of_five = {{"a", kLow}, {"b", top}};
   const std::vector<ArmsJudgement> judged = JudgeTasks({arms, of_five}, {terms, {.looks = 1}});
   EXPECT_EQ(judged[0].pairs.front().answer, Answer::kSecond);
   EXPECT_NEAR(*judged[1].pairs.front().p, 2 * 2.0 / 252, 1e-12);
 }
 
-// A machine that gets slower by 2 % with every run: A runs first, and would look 4 % faster than B where all of A stood before
-// B.
+// A machine slows down by 2 % with every run. If all of A ran first, it would look 4 % faster than B.
 Scores Drifting(bool second, double factor, size_t blocks) {
   Scores out;
   for (size_t block = 0; block < blocks; ++block) {
@@ -251,13 +250,13 @@ TEST(ArmsJudgement, AMachineThatIsBusyForTwoLooksEndsThem) {
   EXPECT_EQ(busy.answer, Answer::kInvalid);
   EXPECT_TRUE(busy.decided);
   EXPECT_EQ(busy.looks, 2u);
-  // One look alone may have been bad luck, and one block that counts is a beginning.
+  // A single look may be bad luck, and a single valid block is only a beginning.
   EXPECT_FALSE(JudgePair({a.begin(), a.begin() + 10}, {b.begin(), b.begin() + 10}, terms).decided);
   terms.disturbed[9] = 0;
   EXPECT_EQ(JudgePair(a, b, terms).looks, 3u);
 }
 
-TEST(ArmsJudgement, CpuTimeStandsBesideASpeed) {
+TEST(ArmsJudgement, CpuTimeIsReportedWithASpeed) {
   const Scores a = Drifting(false, 1, 5), b = Drifting(true, 0.5, 5);
   const PairJudgement pair = Judge({{"a", a, 0, false, Drifting(false, 1, 5)}, {"b", b, 0, false, Drifting(true, 1.02, 5)}},
                                    {.speed = true, .looks = 1})

@@ -16,7 +16,7 @@ using test_support::BlocksOf;
 using test_support::Contains;
 using test_support::TableOf;
 
-// Two experiments of one name that ask for different columns, in folders without a trial.
+// Two experiments with the same name and different columns, in folders without a trial.
 class BuildReport : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -44,13 +44,13 @@ class BuildReport : public ::testing::Test {
   const fs::path root_ = fs::path(::testing::TempDir()) / ("build_report_" + std::to_string(getpid()));
 };
 
-TEST_F(BuildReport, TheSpellingOfPathsDoesNotChooseWhoseKeysCount) {
+TEST_F(BuildReport, TheSpellingOfPathsDoesNotChangeThePrecedenceOfKeys) {
   const std::string plain = FirstColumn(ReportOf({root_ / "a", root_ / "b"}));
   EXPECT_EQ(plain, FirstColumn(ReportOf({root_ / "a", root_ / "0" / ".." / "b"})));
   EXPECT_EQ(plain, FirstColumn(ReportOf({root_ / "b", root_ / "0" / ".." / "a"})));
 }
 
-TEST(BuildReportOfAStoppedRun, SaysFirstWhatIsFinishedAndHowToGoOn) {
+TEST(BuildReportOfAStoppedRun, FirstReportsFinishedTrialsAndTheCommandToResume) {
   ResultFolder results("stopped");
   for (const char* id : {"t1", "t2", "t3"}) results.Plan(id, id, nlohmann::json::object());
   {
@@ -79,7 +79,7 @@ TEST(BuildReportOfAStoppedRun, SaysFirstWhatIsFinishedAndHowToGoOn) {
   EXPECT_EQ("To resume: backplane run " + results.out().string(), verdict.at(1));
 }
 
-// Bars of the speed of that many points.
+// Bars of speeds for this many points.
 Document BarsOf(size_t points) {
   ResultFolder results("bars");
   results.Write("config.yaml",
@@ -126,7 +126,7 @@ TEST_F(BuildReport, AFolderThatOneOfTheFilesNamesIsTheReports) {
   EXPECT_EQ("analysis", DefaultReportFolder({ReadResultSet(root_ / "a"), ReadResultSet(root_ / "b")}));
 }
 
-TEST_F(BuildReport, SetsThatAskForDifferentReportsAreTold) {
+TEST_F(BuildReport, ReportsThatSetsRequestDifferentReports) {
   const auto told = [](const Document& document) {
     const BulletList limits = BlocksOf<BulletList>(document, "limits").at(0);
     for (const std::string& limit : limits.items) {

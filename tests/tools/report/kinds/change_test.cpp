@@ -1,4 +1,4 @@
-// Changes against a baseline: when they are ratios.
+// Changes against a baseline, and the cases in which they are ratios.
 #include "kinds/change.hpp"
 
 #include <gmock/gmock.h>
@@ -73,7 +73,7 @@ TEST(Change, IsADifferenceInEveryFigureAndTableIfReturnsAreBelowZero) {
   EXPECT_NEAR(50 + kHalf, *std::get<Number>(At(change, 0, "return_difference")).high, 0.01);
   const Table& improvement = TableOf(document, "improvement");
   EXPECT_TRUE(std::holds_alternative<std::monostate>(At(improvement, 0, "change_pct")));
-  EXPECT_TRUE(improvement.columns[4].in_text) << "the difference stands in the text, too";
+  EXPECT_TRUE(improvement.columns[4].in_text) << "the text contains the difference, too";
   EXPECT_TRUE(Contains(document.verdict[0], "runners=2 envs=1 +50")) << document.verdict[0];
 }
 

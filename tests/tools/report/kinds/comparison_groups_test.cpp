@@ -1,4 +1,4 @@
-// A comparison over several machines: nothing is compared across them.
+// A comparison over several machines never compares across them.
 #include <gtest/gtest.h>
 
 #include <algorithm>

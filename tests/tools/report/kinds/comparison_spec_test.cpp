@@ -44,7 +44,7 @@ TEST(ComparisonSpec, ASlashWithoutBlanksBelongsToTheName) {
   EXPECT_EQ((std::vector<std::string>{"eval/rouge1", "minutes"}), read.spec.columns[0].expression.paths());
 }
 
-TEST(ComparisonSpec, AMeasureMaySayHowItIsPrinted) {
+TEST(ComparisonSpec, AMeasureMayHaveAFormat) {
   const Read read = ReadReport(
       "columns", {{{"measure", "a / b"}, {"title", "ratio"}, {"unit", "1/min"}, {"direction", "down"}, {"digits", 2}}});
   ASSERT_TRUE(read.errors.empty());

@@ -23,7 +23,7 @@ using test_support::TextAt;
 using test_support::TextsOf;
 using test_support::Trial;
 
-TEST(ComparisonCells, TextIsShownWhereAllSeedsHaveTheSame) {
+TEST(ComparisonCells, ShowTextIfAllSeedsHaveTheSame) {
   TrialData odd = Trial(2, 1, 1000, 1);
   odd.config["learner"]["plugin"] = "other";
   const Document document = ComparisonReport({Set({Trial(1, 1, 1000, 0), Trial(1, 1, 1000, 1), Trial(2, 1, 1000, 0), odd,
@@ -36,7 +36,7 @@ TEST(ComparisonCells, TextIsShownWhereAllSeedsHaveTheSame) {
   EXPECT_EQ("teacher", TextAt(table, 2, "learner_plugin")) << "known although the trial failed";
 }
 
-TEST(ComparisonCells, NamesThatNoTrialKnowsAreToldWhereverTheyStand) {
+TEST(ComparisonCells, ReportsUnknownMeasuresInEverySection) {
   const Document document = ComparisonReport(
       {Set({Trial(1, 1, 1000)})},
       Context("comparison", {{"columns", {"SPS"}},
@@ -88,7 +88,7 @@ TEST(ComparisonColumns, MayBeReducedCurves) {
   EXPECT_TRUE(table.notes.empty()) << table.notes[0];
 }
 
-TEST(ComparisonColumns, OfDetailAreNotInTextNorAgainstTheBaseline) {
+TEST(ComparisonColumns, DetailsAreNeitherInTextNorInTheBaselineTable) {
   const json detail = {{"measure", "wall_s"}, {"detail", true}};
   const Document document =
       ComparisonReport({Set({Trial(1, 1, 1000), Trial(2, 1, 2000)})},
@@ -100,7 +100,7 @@ TEST(ComparisonColumns, OfDetailAreNotInTextNorAgainstTheBaseline) {
   EXPECT_EQ(2u, TableOf(document, "change").columns.size());
 }
 
-TEST(ComparisonColumns, TellTheMachineAndTheSeedInTheCsv) {
+TEST(ComparisonColumns, ContainMachineAndSeedInTheCsv) {
   const Document document =
       ComparisonReport({Set({Trial(1, 1, 1000, 0), Trial(1, 1, 1200, 1)})}, Context("comparison", {{"columns", {"SPS"}}}));
   const Table& table = TableOf(document, "results");
@@ -120,7 +120,7 @@ TEST(ComparisonFigures, MarkTheBestOfAColumn) {
   EXPECT_THAT(texts, testing::Contains(testing::AllOf(testing::StartsWith("2,000"), testing::EndsWith(" *"))));
 }
 
-TEST(ComparisonFigures, ACurveMayLieAgainstTheSumOfAnother) {
+TEST(ComparisonFigures, ACurveCanHaveTheSumOfAnotherAsItsAxis) {
   TrialData trial = Recorded(1, {3, 2});
   trial.curves["tokens"] = {{1, 0, 0, 10}, {2, 0, 0, 30}};
   const json curves = {{"curves", {{"file", "a.png"}, {"y", "train/loss"}, {"x", "tokens@sum"}}}};
@@ -132,7 +132,7 @@ TEST(ComparisonFigures, ACurveMayLieAgainstTheSumOfAnother) {
   EXPECT_EQ(40, RowsOf(figure, "train loss", "mean").at(1)["x"]);
 }
 
-TEST(ComparisonFigures, WhatACommandTellsOfAStepInPartsIsOneOfTheMean) {
+TEST(ComparisonFigures, ACommandsPartialValuesOfAStepCountAsOneInTheMean) {
   TrialData at_once = Recorded(1, {}), in_parts = Recorded(1, {});
   at_once.config["learner"]["command"] = in_parts.config["learner"]["command"] = {"python3", "train.py"};
   in_parts.seed = 1;
@@ -177,7 +177,7 @@ TEST(ComparisonSelections, EachHasItsSentenceItsMarkAndItsFile) {
   EXPECT_EQ("least.yaml", document.attachments[1].name);
 }
 
-TEST(ComparisonFigures, AnAxisThatNobodyRecordedIsToldAndDrawsNothing) {
+TEST(ComparisonFigures, AnUnrecordedAxisIsReportedAndDrawsNoFigure) {
   const json curves = {{"curves", {{"file", "a.png"}, {"y", "train/loss"}, {"x", "tokns@sum"}}}};
   const Document document =
       ComparisonReport({Set({Recorded(1, {3, 2})})}, Context("comparison", {{"columns", {"SPS"}}, {"figures", {curves}}}));
@@ -196,7 +196,7 @@ TEST(ComparisonFigures, ANumberThatIsNotFiniteIsNoRival) {
               testing::Contains(testing::AllOf(testing::StartsWith("1,000"), testing::EndsWith(" *"))));
 }
 
-TEST(ComparisonSelections, SayWhereOthersAreEqual) {
+TEST(ComparisonSelections, ReportEqualPoints) {
   const Document document =
       ComparisonReport({Set({Trial(1, 1, 1000), Trial(2, 1, 1000), Trial(4, 1, 500)})},
                        Context("comparison", {{"columns", {"SPS"}}, {"select", {{"metric", "rss_peak_mb"}}}}));

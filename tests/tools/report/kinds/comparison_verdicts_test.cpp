@@ -1,4 +1,4 @@
-// What a comparison says of two points, by their seeds.
+// A comparison's verdicts on two points, by their seeds.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,7 +24,7 @@ using test_support::Trial;
 
 constexpr char kMeasure[] = "eval/return";
 
-// A trial for each value, with seeds from 0.
+// A trial per value, with seeds from 0.
 std::vector<TrialData> Scored(uint64_t runners, const std::vector<double>& values, const std::string& measure = kMeasure) {
   std::vector<TrialData> trials;
   for (const double value : values) {
@@ -75,9 +75,9 @@ TEST_F(Verdicts, FollowTheMeasuresDirection) {
   Compare(Scored(1, high, "seconds_per_episode"), Scored(2, low, "seconds_per_episode"), "seconds_per_episode");
   EXPECT_EQ("better", Verdict());
   Compare(Scored(1, low, "ep/x"), Scored(2, high, "ep/x"), "ep/x");
-  EXPECT_EQ("more", Verdict()) << "nobody said which way is better";
+  EXPECT_EQ("more", Verdict()) << "the direction is unknown";
   Compare(Scored(1, low, "ep/x"), Scored(2, high, "ep/x"), {{"measure", "ep/x"}, {"direction", "down"}});
-  EXPECT_EQ("worse", Verdict()) << "as the file says";
+  EXPECT_EQ("worse", Verdict()) << "as the file sets it";
   std::vector<TrialData> base = Scored(1, low, "train/loss");
   for (TrialData& trial : base) trial.registered["train/loss"] = {"nats", -1, ""};
   Compare(base, Scored(2, high, "train/loss"), "train/loss");
@@ -107,7 +107,7 @@ TEST_F(Verdicts, EpisodesOfOneSeedAreNoSeeds) {
 }
 
 TEST_F(Verdicts, WithoutASpreadFollowTheExactTest) {
-  // By hand: 2 of C(8, 4) = 70 ways to deal the scores are as far apart.
+  // By hand: 2 of C(8, 4) = 70 permutations are as extreme.
   Compare(Scored(1, {500, 500, 500, 500}), Scored(2, {9.4, 9.4, 9.4, 9.4}));
   EXPECT_EQ("worse (exact test, p = 0.029: neither side has a spread)", Verdict());
   Compare(Scored(1, {500, 500, 500, 500}), Scored(2, {500, 500, 500, 500, 500}));
@@ -117,7 +117,7 @@ TEST_F(Verdicts, WithoutASpreadFollowTheExactTest) {
 }
 
 TEST_F(Verdicts, AreCorrectedForTheNumberOfPoints) {
-  // SciPy's ttest_ind(equal_var=False) of the first: p = 0.01707; Holm multiplies the least of three by 3.
+  // SciPy's ttest_ind(equal_var=False) of the first: p = 0.01707; Holm multiplies the smallest of three by 3.
   const std::vector<double> base = {1, 2, 3, 4, 5}, close = {4, 5, 6, 7, 8};
   std::vector<TrialData> others = Scored(2, close);
   Compare(Scored(1, base), others);
@@ -130,7 +130,7 @@ TEST_F(Verdicts, AreCorrectedForTheNumberOfPoints) {
 }
 
 TEST_F(Verdicts, WithoutASpreadAreCorrectedToo) {
-  // By hand: 2 of C(8, 4) = 70 ways to deal, times 2.
+  // By hand: 2 of C(8, 4) = 70 permutations, times 2.
   std::vector<TrialData> others = Scored(2, {9.4, 9.4, 9.4, 9.4});
   for (const TrialData& trial : Scored(4, {9.5, 9.5, 9.5, 9.5})) others.push_back(trial);
   Compare(Scored(1, {500, 500, 500, 500}), others);
@@ -159,7 +159,7 @@ TEST_F(Verdicts, AskFingerprintsWhetherPointsAreIdentical) {
   EXPECT_EQ("no difference shown", verdict({1, 2, 3, 4}, 4)) << "equal scores, different weights";
 }
 
-TEST_F(Verdicts, KnowTheDirectionOfAComparisonsMetric) {
+TEST_F(Verdicts, UseTheDirectionOfTheComparedMetric) {
   std::vector<TrialData> all = Scored(1, {1, 2, 3, 4}, "ep/x");
   for (const TrialData& trial : Scored(2, {11, 12, 13, 14}, "ep/x")) all.push_back(trial);
   ResultSet set = Set(all);
@@ -169,7 +169,7 @@ TEST_F(Verdicts, KnowTheDirectionOfAComparisonsMetric) {
   EXPECT_EQ(-1, TableOf(document, "results").columns.at(2).direction);
 }
 
-TEST_F(Verdicts, KnowTheDirectionThatASelectionNames) {
+TEST_F(Verdicts, UseTheDirectionOfASelection) {
   std::vector<TrialData> all = Scored(1, {1, 2, 3, 4}, "ep/x");
   for (const TrialData& trial : Scored(2, {11, 12, 13, 14}, "ep/x")) all.push_back(trial);
   const Document document =
@@ -218,7 +218,7 @@ TEST_F(Verdicts, WaitForTrialsThatAreRunAgain) {
   refused.seed = 4, refused.trial_id += "-4";
   point.push_back(refused);
   Compare(Scored(1, {1, 2, 3, 4}), point);
-  EXPECT_EQ("incomplete", Verdict()) << "it will not end otherwise, and three of four are no evidence for all";
+  EXPECT_EQ("incomplete", Verdict()) << "the failed seed stays missing, and three of four are no evidence for all";
 }
 
 TEST_F(Verdicts, NeedMoreThanDoingNothingEarns) {
@@ -233,11 +233,11 @@ TEST_F(Verdicts, NeedMoreThanDoingNothingEarns) {
   Compare(base, with_floors(point, 5, 10));
   EXPECT_EQ("better", Verdict());
   Compare(base, with_floors(point, 5, 11));
-  EXPECT_EQ("not better than doing nothing", Verdict()) << "the better of both floors lies in its interval";
+  EXPECT_EQ("not better than doing nothing", Verdict()) << "its interval contains the better of both baselines";
   Compare(base, with_floors(point, 990, 5));
   EXPECT_EQ("not better than doing nothing", Verdict());
   Compare(base, with_floors(point, 990, 5), {{"measure", "100 * eval/return"}, {"direction", "up"}});
-  EXPECT_EQ("not better than doing nothing", Verdict()) << "the floors are scaled alike";
+  EXPECT_EQ("not better than doing nothing", Verdict()) << "both baselines have the same scale";
   Compare(base, with_floors(point, 990, 5), {{"measure", kMeasure}, {"direction", "down"}});
   EXPECT_EQ("not better than doing nothing", Verdict()) << "uniform actions cost less";
 }

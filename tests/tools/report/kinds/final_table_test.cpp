@@ -96,7 +96,7 @@ TEST(FinalTable, KeepsThePlansOrderForRandomActions) {
               ElementsAre("runners=1", "runners=2", "runners=3"));
 }
 
-TEST(FinalTable, EvaluationStandsForWhatWasTrainedOn) {
+TEST(FinalTable, EvaluationReplacesTrainingMeasures) {
   TrialData trial = Trial(1, 1, 100);
   trial.measures["ep/success_rate"] = Spread(0.5, 0.1, 20, "episodes");
   trial.measures["eval/success_rate"] = Spread(0.9, 0.1, 20, "episodes");
@@ -108,7 +108,7 @@ TEST(FinalTable, EvaluationStandsForWhatWasTrainedOn) {
   EXPECT_DOUBLE_EQ(0.9, std::get<Number>(table.rows[0][2]).value);
 }
 
-TEST(FinalTable, WhatDidNotEndSaysSoAndGivesNoNumbers) {
+TEST(FinalTable, UnfinishedTrialsShowTheirStateWithoutNumbers) {
   TrialData stopped = Trial(2, 1, 100);
   stopped.state = TrialState::kPlanned;
   stopped.measures["iterations"] = Single(3);

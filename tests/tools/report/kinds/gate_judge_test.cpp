@@ -5,16 +5,16 @@
 namespace backplane {
 namespace {
 
-TEST(GateJudge, SaysHowManySeedsAreWanted) {
+TEST(GateJudge, ReportsTheNumberOfSeedsNeeded) {
   EXPECT_EQ(WhyNoChangeCanBeShown(10, 2, 0.05), "") << "1 / C(12, 2)";
   EXPECT_EQ(WhyNoChangeCanBeShown(10, 1, 0.05),
             "1 seed against 10 of the baseline can never show a change at 5 %; use 2 or more.");
   EXPECT_EQ(WhyNoChangeCanBeShown(3, 2, 0.05),
             "2 seeds against 3 of the baseline can never show a change at 5 %; use 3 or more.");
-  EXPECT_EQ(WhyNoChangeCanBeShown(0, 5, 0.05), "") << "another reason is told";
+  EXPECT_EQ(WhyNoChangeCanBeShown(0, 5, 0.05), "") << "a different reason is reported";
 }
 
-TEST(GateJudge, ABaselineOfOneSeedHasNoSpreadHoweverManyStandAgainstIt) {
+TEST(GateJudge, RejectsABaselineOfOneSeed) {
   for (const size_t now : {size_t{3}, size_t{100}})
     EXPECT_THAT(WhyNoChangeCanBeShown(1, now, 0.05),
                 testing::StartsWith("A baseline of 1 seed has no spread, so it cannot show a change; save a baseline"));
@@ -56,7 +56,7 @@ TEST(GateJudge, SeedsNeededHaveTheirPower) {
 }
 
 TEST(GateJudge, ExplainsTestsThatDisagree) {
-  // SciPy's ttest_ind(equal_var=False): p = 0.3538, half of it on one side; 1 of 252 ways to deal is as extreme.
+  // SciPy's ttest_ind(equal_var=False): p = 0.3538, half of it on one side; 1 of 252 permutations is as extreme.
   const GateJudgement undecided =
       JudgeReturns({100, 100.1, 100.2, 100.3, 100.4}, {101, 101.1, 101.2, 101.3, 200}, kNoLoss, std::nullopt);
   EXPECT_EQ(undecided.verdict, GateVerdict::kUndecided);
@@ -66,7 +66,7 @@ TEST(GateJudge, ExplainsTestsThatDisagree) {
                                  "per side, "));
 }
 
-// A task solved in nine of ten seeds: five solved ones of each side have no spread, and decide nothing yet.
+// A task solved in nine of ten seeds: five solved ones in each arm have no spread, and decide nothing yet.
 TEST(GateJudge, ScoresWithoutASpreadNeedAllLooks) {
   const GateCondition limit{"eval/return", true, -5, false};
   const auto judged = [&](size_t n) {

@@ -16,7 +16,7 @@ using test_support::Set;
 using test_support::Single;
 using test_support::Trial;
 
-// Two seeds of each size around its speed, which differ by 2 % or so.
+// Two seeds of each size, which differ by about 2 % around its speed.
 std::vector<TrialData> Speeds(const std::vector<std::pair<uint64_t, double>>& of_runners) {
   std::vector<TrialData> trials;
   for (const auto& [runners, sps] : of_runners) {
@@ -30,7 +30,7 @@ std::string Headline(const std::vector<TrialData>& trials) {
   return ParallelEfficiencyReport({Set(trials)}, Context("parallel_efficiency")).verdict.at(0);
 }
 
-TEST(Headline, OfSpeedsIsTheRatioToTheBaseline) {
+TEST(Headline, ComparesSpeedsAsARatioToTheBaseline) {
   // By hand: 1.9 x (exp(2.7764 x sqrt(2) x 0.00995) - exp(-...)) / 2 = 0.0743.
   EXPECT_EQ("4 x 1 is 1.90 ± 0.07 times as fast as 1 x 1 (1,900 ± 52 steps/s).",
             Headline(Speeds({{1, 1000}, {2, 1500}, {4, 1900}, {8, 1200}})));
@@ -48,7 +48,7 @@ TEST(Headline, NamesThoseThatAreNotShownToBeSlower) {
                        "2 x 1."));
 }
 
-TEST(Headline, SaysWhereNothingIsShownToBeFaster) {
+TEST(Headline, ReportsThatNoSettingIsShownToBeFaster) {
   EXPECT_EQ("No setting is shown to be faster than 1 x 1 (1,000 ± 28 steps/s): measure longer.",
             Headline(Speeds({{1, 1000}, {2, 1010}, {4, 1020}, {8, 900}})));
   EXPECT_EQ("No setting is shown to be faster than 1 x 1 (1,000 ± 28 steps/s): measure longer.",
@@ -56,18 +56,18 @@ TEST(Headline, SaysWhereNothingIsShownToBeFaster) {
 }
 
 TEST(Headline, OneFastSeedDoesNotHideASettingThatIsShownToBeFaster) {
-  // Of 4 x 1 one seed is left: by its mean it is the fastest, and its interval is wide.
+  // 4 x 1 has only one seed left: its mean is the fastest, and its interval is wide.
   std::vector<TrialData> trials = Speeds({{1, 1000}, {2, 1040}, {8, 900}, {16, 900}, {32, 900}});
   trials.push_back(Trial(4, 1, 1043));
   EXPECT_TRUE(Contains(Headline(trials), "2 x 1 is 1.04 ± ")) << Headline(trials);
 }
 
-TEST(Headline, OfTooFewSeedsNamesNoFastest) {
+TEST(Headline, NamesNoFastestSettingForTooFewSeeds) {
   EXPECT_TRUE(Contains(Headline(Speeds({{1, 1000}, {2, 1900}, {4, 3000}})), "Too few seeds to name the fastest setting"));
   EXPECT_TRUE(Contains(Headline({Trial(1, 1, 1000), Trial(2, 1, 1900)}), "Too few seeds"));
 }
 
-TEST(Headline, OfABusyMachineIsThatItWasBusy) {
+TEST(Headline, ReportsABusyMachineFirst) {
   std::vector<TrialData> trials = Speeds({{1, 1000}, {2, 1500}, {4, 1900}, {8, 1200}});
   for (TrialData& trial : trials) {
     trial.measures["threads"] = trial.measures["learner_threads"] = Single(2);
@@ -89,7 +89,7 @@ TEST(Headline, OfABusyMachineIsThatItWasBusy) {
   EXPECT_FALSE(ParallelEfficiencyReport({Set(Speeds({{1, 1000}, {2, 1500}}))}, Context("parallel_efficiency")).is_void);
 }
 
-// So many seeds from 0, their return as far apart as the whole numbers.
+// This many seeds from 0, with consecutive whole numbers as returns.
 std::vector<TrialData> Returns(uint64_t runners, double first, size_t n) {
   std::vector<TrialData> trials;
   for (size_t seed = 0; seed < n; ++seed) {
@@ -180,7 +180,7 @@ TEST(Headline, CountsAllRunsOfManyPointsThatAreNotConsidered) {
     points.back()[0].measures["eval/return"] = Single(NAN);
   }
   const std::string text = ComparisonHeadlineOf(points, {});
-  // 8 and 9: a point is not the best if it is the only one.
+  // 8 and 9: a single point is never called the best.
   EXPECT_TRUE(text.starts_with("Only runners=1 envs=1 can be judged: eval/return 8.5")) << text;
   EXPECT_TRUE(Contains(text, "; not considered: 5 points (5 of 12 runs diverged).")) << text;
 }
@@ -203,14 +203,14 @@ TEST(Headline, PointsOfOneValueAreNotSeparated) {
   };
   EXPECT_TRUE(Contains(ComparisonHeadlineOf({solved(1, 500), solved(2, 500)}, kAgainstFirst),
                        "Not separated by this metric: runners=2 envs=1 (both 500 on each of 5 seeds)."));
-  // By hand: 2 of C(10, 5) = 252 ways to deal the scores are as far apart.
+  // By hand: 2 of C(10, 5) = 252 permutations are as extreme.
   EXPECT_TRUE(Contains(ComparisonHeadlineOf({solved(1, 9.4), solved(2, 500)}, kAgainstFirst),
                        " (5 seeds each, exact test, p = 0.0079: neither side has a spread)."));
   EXPECT_TRUE(Contains(ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 8, 5)}, kAgainstFirst),
                        " Identical, to the last bit: runners=2 envs=1 ("));
 }
 
-TEST(Headline, OfASweepIsTheBestPointAndWhoMayBeAsGood) {
+TEST(Headline, NamesASweepsBestPointAndItsRivals) {
   EXPECT_EQ(
       "runners=4 envs=1 has the best eval/return: 21.00 ± 1.96; not distinguishable from runners=2 envs=1 (5 seeds). "
       "± is a 95 % interval; higher is better.",
@@ -231,7 +231,7 @@ TEST(Headline, TheBestWithoutASpreadFollowsTheExactTest) {
     for (TrialData& trial : trials) trial.measures["eval/return"] = Single(value);
     return trials;
   };
-  // By hand: 2 of C(10, 5) = 252 ways to deal, times 3 pairs of points, is 0.024; times 10 pairs, 0.079.
+  // By hand: 2 of C(10, 5) = 252 permutations, times 3 pairs of points, is 0.024; times 10 pairs, 0.079.
   EXPECT_EQ(
       "runners=2 envs=1 has the best eval/return: 500 ± 0; every other point is distinguishable from it (5 seeds). "
       "± is a 95 % interval; higher is better.",
@@ -250,7 +250,7 @@ TEST(Headline, CountsOnlyTheSeedsOfPointsThatWereJudged) {
                        "failed)."));
 }
 
-TEST(Headline, TheBestIsWhatTheFileSelects) {
+TEST(Headline, TheBestFollowsTheFilesSelection) {
   const auto select = [](nlohmann::json how) {
     return ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), Returns(4, 30, 5)}, {{"select", std::move(how)}});
   };
@@ -266,7 +266,7 @@ TEST(Headline, OneShortPointSilencesNoOther) {
       ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 1), Returns(4, 30, 5)}, {}));
 }
 
-TEST(Headline, NothingStandsBeforeIt) {
+TEST(Headline, IsTheFirstLine) {
   const Document document =
       ParallelEfficiencyReport({Set(Speeds({{1, 1000}, {2, 1500}, {4, 1900}, {8, 1200}}))}, Context("parallel_efficiency"));
   const std::string headline = document.verdict.at(0), text = RenderText(document), html = RenderHtml(document);

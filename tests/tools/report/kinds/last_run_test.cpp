@@ -29,7 +29,7 @@ std::string VerdictOf(const AgainstLastRun& against, const std::string& measure)
   return "no row";
 }
 
-TEST(LastRun, WhatItsIntervalHoldsIsNoChange) {
+TEST(LastRun, AValueWithinItsIntervalIsNoChange) {
   const auto against = CompareWithLastRun(ResultOf(1200, 40, 101), ResultOf(1000, 40, 100));
   ASSERT_TRUE(against);
   EXPECT_EQ("more", VerdictOf(*against, "steps per second"));
@@ -48,7 +48,7 @@ TEST(LastRun, ReturnsBelowZeroAreComparedByTheirDifference) {
 }
 
 TEST(LastRun, ReturnsAroundZeroAreComparedByTheirDifference) {
-  // Over episodes 100 +- 5 and 3 +- 5: the interval of the last run holds zero. Half a width: sqrt(5^2 + 5^2) = 7.1.
+  // Over episodes 100 +- 5 and 3 +- 5: the last run's interval contains zero. Half its width is sqrt(5^2 + 5^2) = 7.1.
   const auto around = CompareWithLastRun(ResultOf(1000, 40, 100), ResultOf(1000, 40, 3));
   EXPECT_NE(std::string::npos, around->sentence.find("return of runners=1 envs=1 +97.0 ± 7.1, one run each"))
       << around->sentence;
@@ -57,7 +57,7 @@ TEST(LastRun, ReturnsAroundZeroAreComparedByTheirDifference) {
   EXPECT_NE(std::string::npos, above->sentence.find(" %")) << above->sentence;
 }
 
-TEST(LastRun, AnotherExperimentIsNone) {
+TEST(LastRun, IgnoresADifferentExperiment) {
   ResultSet other = ResultOf(1000, 40, 100);
   other.experiment = "swim";
   EXPECT_FALSE(CompareWithLastRun(ResultOf(1000, 40, 100), other));

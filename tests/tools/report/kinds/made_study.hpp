@@ -34,14 +34,14 @@ class MadeSearch {
     if (state == StudyState::kPruned || state == StudyState::kFailed) trial.ended = trial.started + 4;
     return *this;
   }
-  // A pruned one whose trial was not stopped in time.
+  // A pruned suggestion whose trial was not stopped in time.
   MadeSearch& CameToEnd(uint64_t number, double value) {
     study_.trials.at(number).came_to_end = true;
     for (TrialData& data : trials_)
       if (data.trial_id == study_.trials.at(number).trials.front()) data.measures["return"] = Single(value);
     return *this;
   }
-  // The suggestion's fresh seeds; NaN: that one still runs.
+  // The suggestion's fresh seeds; NaN: the seed is still running.
   MadeSearch& Confirm(uint64_t number, const std::vector<double>& values) {
     StudyTrial& trial = study_.trials.at(number);
     for (size_t i = 0; i < values.size(); ++i) {

@@ -23,7 +23,7 @@ Experiment Comparing(const nlohmann::json& columns) {
   return experiment;
 }
 
-TEST(MeasureNames, WhatTrialsAndTheHostRecordIsKnown) {
+TEST(MeasureNames, RecordedMeasuresAreKnown) {
   Experiment experiment = Comparing({"eval/return", "train/loss@min", "SPS", "100 * eval/return / minutes", "phase/idle",
                                      "time/waiting_for_a_core_pct", "device/peak_mb@max", "resources/cpu_quota_pct"});
   experiment.live = {"ep/length", "rss_peak_mb"};
@@ -42,24 +42,24 @@ TEST(MeasureNames, ANearNameIsProposedAtItsPlace) {
   EXPECT_THAT(misnamed[1].near, Contains("eval/return"));
 }
 
-TEST(MeasureNames, OneThatIsNearNothingMayBeAPluginsOwnAndIsToldOnce) {
+TEST(MeasureNames, AnUnknownNameWithoutANeighbourMayBeAPluginsAndIsListedOnce) {
   const std::vector<Misnamed> misnamed = FindMisnamed(Comparing({"zebra/stripes", "zebra/stripes@max"}).report, {}, kRecorded);
   EXPECT_THAT(misnamed, ElementsAre(AllOf(Field(&Misnamed::path, "report.columns.0"), Field(&Misnamed::near, IsEmpty()))));
 }
 
-TEST(MeasureNames, WhatMayBeAPathIsNamedByItself) {
+TEST(MeasureNames, APossiblePathIsOneName) {
   const std::vector<Misnamed> misnamed = FindMisnamed(Comparing({"2 * learner.options.lr"}).report, {}, kRecorded);
   ASSERT_THAT(misnamed, SizeIs(1));
   EXPECT_EQ("learner.options.lr", misnamed[0].name);
 }
 
-TEST(MeasureNames, OfWhatIsComparedTheyAreLookedForInEveryReport) {
+TEST(MeasureNames, ChecksTheComparedMetricInEveryReport) {
   const std::vector<Misnamed> misnamed = FindMisnamed({}, {}, kRecorded, "100 * eval/retrun");
   ASSERT_THAT(misnamed, SizeIs(1));
   EXPECT_EQ("compare.metric: nothing records 'eval/retrun'", misnamed[0].message);
 }
 
-TEST(MeasureNames, OfWhatIsComparedSomebodySaysWhatIsBetter) {
+TEST(MeasureNames, TheComparedMetricNeedsADirection) {
   const RecordedMeasures recorded = {{"ep/length", 0}, {"train/loss", -1}};
   for (const char* known : {"", "eval/return", "SPS", "wall_s", "train/loss", "train/loss@min", "device/peak_mb"})
     EXPECT_FALSE(IsUndirected({known, {}}, recorded)) << known;

@@ -134,7 +134,7 @@ TEST(ComparisonReport, AFileWithoutFiguresGetsItsReturnsAsCurves) {
   EXPECT_EQ(4u, RowsOf(figure, "return", "one").size()) << "a thin line for each seed";
 }
 
-TEST(ParallelEfficiencyReport, SaysHowLongATrialWentOn) {
+TEST(ParallelEfficiencyReport, ReportsTheRuleThatEndsATrial) {
   const auto says = [](const nlohmann::json& report, const char* what) {
     const Document document = ParallelEfficiencyReport({Set({Trial(1, 1, 1000)}, report)}, Context("parallel_efficiency"));
     const auto lists = BlocksOf<BulletList>(document, "design");
@@ -144,7 +144,7 @@ TEST(ParallelEfficiencyReport, SaysHowLongATrialWentOn) {
   EXPECT_TRUE(says(nullptr, "The file's budget ends a trial"));
 }
 
-TEST(ParallelEfficiencyReport, MemoryOfWholeDevicesIsSaidToBeThat) {
+TEST(ParallelEfficiencyReport, MemoryOfWholeDevicesIsMarkedAsSuch) {
   const auto notes = [](double whole_device) {
     TrialData trial = Trial(1, 1, 1000);
     trial.measures["resources/vram_used_mb"].value = 6000;
@@ -172,7 +172,7 @@ TEST(ParallelEfficiencyReport, FailuresAreRowsWithTheirReasons) {
   whole.why_ended = "done";
   EXPECT_THAT(ParallelEfficiencyReport({whole}, Context("parallel_efficiency")).verdict,
               ::testing::Contains("1 of 2 settings have no result; the table lists the reasons."))
-      << "settings that no sentence about a stopped batch reports";
+      << "settings that the sentence about a stopped batch omits";
   const Table& failures = TableOf(document, "failures");
   ASSERT_EQ(3u, failures.rows.size());
   EXPECT_EQ("needs 9 GiB", TextAt(failures, 0, "why"));
@@ -216,7 +216,7 @@ TEST(ComparisonReport, AWrongNameIsAnEmptyColumnWithAHint) {
   EXPECT_EQ("No trial measured 'retrun'; did you mean 'return'?", table.notes[0]);
 }
 
-TEST(ComparisonReport, DefaultColumnsThatNobodyMeasuredAreLeftOut) {
+TEST(ComparisonReport, OmitsUnmeasuredDefaultColumns) {
   const Document document = ComparisonReport({Set({Trial(1, 1, 1000)})}, Context("comparison"));
   const Table& table = TableOf(document, "results");
   for (const Column& column : table.columns) EXPECT_NE("eval_return", column.key);
@@ -274,7 +274,7 @@ TEST(ComparisonReport, AnIntervalIsScaledWithItsMeasure) {
     EXPECT_FALSE(std::get<Number>(At(table(other), 0, "x")).low) << other;
 }
 
-TEST(ComparisonReport, WhatThisMachineDoesNotHaveIsLeftOut) {
+TEST(ComparisonReport, OmitsHardwareThatThisMachineLacks) {
   const nlohmann::json gpu = {{"measure", "resources/gpu_util_pct"}, {"title", "GPU use"}};
   const Document document =
       ComparisonReport({Set({Trial(1, 1, 1000), Trial(2, 1, 2000)})},
@@ -290,7 +290,7 @@ TEST(ComparisonReport, WhatThisMachineDoesNotHaveIsLeftOut) {
   EXPECT_EQ(titles, (std::vector<std::string>{"point", "SPS", "zzz", "seeds", "remark"}));
 }
 
-TEST(ComparisonReport, StepsOfAnEpisodeStandBesideItsSeconds) {
+TEST(ComparisonReport, StepsOfAnEpisodeFollowItsSeconds) {
   TrialData trial = Trial(1, 1, 1000);
   trial.measures["seconds_per_episode"] = test_support::Single(2);
   trial.measures["steps_per_episode"] = test_support::Single(120);
@@ -317,10 +317,10 @@ TEST(ComparisonReport, ACurveOfOneValueIsALevelAsWideAsTheOthers) {
   ASSERT_EQ(1u, rows({level, curve}, "level").size());
   EXPECT_EQ(30, rows({level, curve}, "level")[0]["value"]);
   EXPECT_EQ(2u, rows({level, curve}, "mean").size());
-  EXPECT_EQ(1u, rows({level}, "spot").size()) << "nothing has a width";
+  EXPECT_EQ(1u, rows({level}, "spot").size()) << "there is no other curve";
 }
 
-TEST(ComparisonReport, FiguresAreThoseOfTheFile) {
+TEST(ComparisonReport, DrawsTheFilesFigures) {
   const Document document =
       ComparisonReport({Set({Trial(1, 1, 1000), Trial(2, 1, 1900)})},
                        Context("comparison", {{"figures",

@@ -1,4 +1,4 @@
-// A report asked for in a test, and what is in it.
+// Requests a report in a test and finds its parts.
 #pragma once
 
 #include <stdexcept>
@@ -51,7 +51,7 @@ inline const Figure& FigureOf(const Document& document, const std::string& name)
   }
   throw std::runtime_error("no figure " + name);
 }
-// Its rows of that kind in that panel.
+// The figure's rows of this kind in this panel.
 inline std::vector<nlohmann::json> RowsOf(const Figure& figure, const std::string& panel, const std::string& kind) {
   std::vector<nlohmann::json> rows;
   for (const nlohmann::json& row : figure.rows) {
@@ -64,7 +64,7 @@ inline std::vector<std::string> PanelsOf(const Figure& figure) {
   for (const nlohmann::json& panel : figure.panels) titles.push_back(panel["title"]);
   return titles;
 }
-// The texts of a table that is a picture, cell by cell.
+// The texts of a table that is drawn as a picture, cell by cell.
 inline std::vector<std::string> TextsOf(const nlohmann::json& table) {
   std::vector<std::string> texts;
   for (const nlohmann::json& cell : table["layer"].back()["data"]["values"]) texts.push_back(cell["text"]);
@@ -80,7 +80,7 @@ inline std::string AttachmentOf(const Document& document, const std::string& nam
 
 inline bool Contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// All blocks of that kind in a section.
+// All blocks of this kind in a section.
 template <class Kind>
 std::vector<Kind> BlocksOf(const Document& document, const std::string& section_id) {
   std::vector<Kind> blocks;

@@ -1,4 +1,4 @@
-// Sections that both kinds of report share, and the files that a report proposes.
+// Sections common to both kinds of report, and the files that reports propose.
 #include <gtest/gtest.h>
 
 #include "kinds/report_builders.hpp"
@@ -21,7 +21,7 @@ std::string FirstCommand(const ResultSet& set) {
   return BlocksOf<CommandList>(document, "reproduce").at(0).commands.at(0).second;
 }
 
-TEST(ReproduceSection, TheRepeatWritesNothingOfTheFirstBatchAgain) {
+TEST(ReproduceSection, TheRepeatLeavesTheFirstBatchUnchanged) {
   ResultSet set = Set({Trial(1, 1, 1000)});
   EXPECT_EQ("backplane run outputs/walk/config.yaml --out outputs/walk_again", FirstCommand(set));
   set.config["output"]["report_dir"] = "/data/report";
@@ -32,7 +32,7 @@ TEST(ReproduceSection, TheRepeatWritesNothingOfTheFirstBatchAgain) {
       FirstCommand(set));
 }
 
-TEST(ReproduceSection, AProgressFileWithinTheResultsStaysAsItIs) {
+TEST(ReproduceSection, KeepsAProgressFileWithinTheResults) {
   ResultSet set = Set({Trial(1, 1, 1000)});
   set.config["output"]["progress_file"] = "mine.json";
   EXPECT_EQ("backplane run outputs/walk/config.yaml --out outputs/walk_again", FirstCommand(set));
@@ -51,7 +51,7 @@ TEST(RecommendedFile, WritesNoFileOfTheBatchItCameFrom) {
   EXPECT_FALSE(Contains(file, "/data/")) << file;
 }
 
-TEST(RecommendedFile, HoldsNoBudgetAndSaysSo) {
+TEST(RecommendedFile, NotesThatItHasNoBudget) {
   nlohmann::json config = test_support::ConfigWith(1, 1, 0);
   config["budget"]["iterations"] = 3;
   const std::string file = RecommendedFile(config, "_selected", {"first", ""});
@@ -59,7 +59,7 @@ TEST(RecommendedFile, HoldsNoBudgetAndSaysSo) {
   EXPECT_TRUE(file.starts_with("# first\n# The setting without a budget")) << file;
 }
 
-TEST(RecommendedFile, OfACommandIsStartedWithoutABudget) {
+TEST(RecommendedFile, ACommandIsStartedWithoutABudget) {
   nlohmann::json config = test_support::ConfigWith(1, 1, 0);
   EXPECT_EQ(StartedWith(RecommendedFile(config, "_selected", {})), " --set budget.iterations=100");
   config["learner"]["command"] = {"python3", "train.py"};

@@ -1,4 +1,4 @@
-// Result sets made by hand, as ReadResultSet would give them.
+// Result sets made by hand, as ReadResultSet returns them.
 #pragma once
 
 #include <map>
@@ -79,7 +79,7 @@ inline ResultSet Set(std::vector<TrialData> trials, const nlohmann::json& report
   return set;
 }
 
-// The same experiment on another machine.
+// The same experiment on a different machine.
 inline ResultSet SetOn(const std::string& host, std::vector<TrialData> trials) {
   ResultSet set = Set(std::move(trials));
   set.out = "outputs/walk_" + host;

@@ -29,14 +29,14 @@ bool HasFigure(const Document& document, const std::string& name) {
                      [&](const Figure& figure) { return figure.name == name; });
 }
 
-// Twelve that score by their learning rate alone.
+// Twelve suggestions whose score depends only on their learning rate.
 MadeSearch ByRate() {
   MadeSearch search;
   for (int i = 0; i < 12; ++i) search.Complete(std::pow(10, -4.5 + 0.25 * i), i % 2 == 0 ? "ppo" : "ars", 100 + i);
   return search;
 }
 
-TEST(SearchReport, SaysTheBestSettingAndHowTheTrialsEnded) {
+TEST(SearchReport, ReportsTheBestSettingAndTheTrialsOutcomes) {
   MadeSearch search;
   search.Complete(1e-3, "ppo", 443)
       .Complete(1e-4, "ars", 431)
@@ -52,7 +52,7 @@ TEST(SearchReport, SaysTheBestSettingAndHowTheTrialsEnded) {
   EXPECT_THAT(ReportOf(search).verdict[0], HasSubstr("plugin ars (number 1): return 431, the lowest of 2"));
 }
 
-TEST(SearchReport, WithoutACompleteTrialSaysThatThereIsNoBestYet) {
+TEST(SearchReport, WithoutACompleteTrialThereIsNoBestSetting) {
   MadeSearch search;
   search.Ended(1e-3, StudyState::kRunning, {{1, 5}, {2, 6}});
   EXPECT_EQ(ReportOf(search).verdict[0], "No trial is complete yet, 1 is running: there is no best setting yet.");
@@ -64,7 +64,7 @@ TEST(SearchReport, WithoutACompleteTrialSaysThatThereIsNoBestYet) {
 // By hand: the lead of 12 over number 1 shrank to 3. Its standard error is sqrt(1 / 3 + 1 / 3) = 0.816, with t = 2.776 of 4
 // degrees of freedom the interval is 3 ± 2.27. The shares are 1 - 3 / 12, 1 - 5.27 / 12 and 1 - 0.733 / 12. The larger of two
 // standard normal numbers is 1 / sqrt(pi) = 0.564 on average, times sqrt(1 / 3) = 0.326.
-TEST(SearchReport, SaysHowMuchOfTheLeadWasLuck) {
+TEST(SearchReport, ReportsHowMuchOfTheLeadWasLuck) {
   MadeSearch search;
   search.Complete(1e-3, "ppo", 443).Complete(1e-4, "ars", 431).Confirm(0, {430, 431, 432}).Confirm(1, {427, 428, 429});
   const Document document = ReportOf(search);
@@ -118,7 +118,7 @@ TEST(SearchReport, AnIntervalThatExcludesNothingLeavesLuckUnknown) {
   EXPECT_THAT(ReportOf(search).verdict[1], HasSubstr("How much of the lead in the search was luck is unknown."));
 }
 
-TEST(SearchReport, UntilAllFreshSeedsHaveEndedTheSearchsBestStands) {
+TEST(SearchReport, TheSearchsBestLeadsUntilAllFreshSeedsHaveEnded) {
   MadeSearch search;
   search.Complete(1e-3, "ppo", 443).Complete(1e-4, "ars", 431).Confirm(0, {400, std::nan("")}).Confirm(1, {500, 501});
   const Document document = ReportOf(search);
@@ -139,7 +139,7 @@ TEST(SearchReport, ASettingWithoutAFreshSeedsScoreIsNotTheBest) {
   EXPECT_EQ(AttachmentOf(document, "best_search.yaml"), "none");
 }
 
-TEST(SearchReport, WarnsWhereTheBestLiesAtAnEdge) {
+TEST(SearchReport, WarnsIfTheBestIsAtAnEdge) {
   MadeSearch search;
   search.Complete(0.099, "ppo", 2).Complete(1e-3, "ars", 1);
   EXPECT_THAT(
@@ -151,7 +151,7 @@ TEST(SearchReport, WarnsWhereTheBestLiesAtAnEdge) {
   EXPECT_THAT(ReportOf(inside).verdict, Not(Contains(HasSubstr("edge"))));
 }
 
-TEST(SearchReport, TheBestSettingIsAFileThatRunsAsItWasSearched) {
+TEST(SearchReport, WritesTheBestSettingAsAFileThatRunsTheSame) {
   const std::string file = AttachmentOf(ReportOf(ByRate()), "best_search.yaml");
   EXPECT_THAT(file, HasSubstr("experiment: walk_best\n"));
   EXPECT_THAT(file, HasSubstr("iterations: 3"));
@@ -187,7 +187,7 @@ TEST(SearchReport, TheBestSoFarNeverFallsAndPrunedTrialsDoNotRaiseIt) {
   EXPECT_EQ(trials[1]["place"], 99);
   EXPECT_EQ(trials[1]["_lr"], "0.01");
   EXPECT_TRUE(trials[4]["value"].is_null());
-  EXPECT_EQ(trials[4]["place"], 3) << "at the lowest, where it is in sight";
+  EXPECT_EQ(trials[4]["place"], 3) << "at the lowest value, which is visible";
 }
 
 TEST(SearchReport, ALineOfParallelCoordinatesGoesThroughEveryOption) {
@@ -201,7 +201,7 @@ TEST(SearchReport, ALineOfParallelCoordinatesGoesThroughEveryOption) {
   EXPECT_EQ(best[1]["said"], "ppo");
   EXPECT_EQ(best[2]["place"], 1);
   EXPECT_EQ(RowsOf(figure, "A line for each trial", "pruned").back()["place"], 0.5);
-  EXPECT_EQ(RowsOf(figure, "A line for each trial", "complete").front()["standing"], 1) << "the worst of two";
+  EXPECT_EQ(RowsOf(figure, "A line for each trial", "complete").front()["standing"], 1) << "the worse of two";
 }
 
 TEST(SearchReport, EachSuggestionIsARow) {

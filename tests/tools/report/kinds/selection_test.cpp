@@ -1,4 +1,4 @@
-// The points that a comparison may select, and the reasons for the others.
+// The points that a comparison may select, and the reasons against the others.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -27,7 +27,7 @@ using testing::StartsWith;
 
 constexpr char kMeasure[] = "eval/return";
 
-// A point of four seeds. A greater one has the greater scores.
+// A point with four seeds; higher points have higher scores.
 class PointOfSeeds {
  public:
   explicit PointOfSeeds(uint64_t runners) {
@@ -36,7 +36,7 @@ class PointOfSeeds {
       trials_.back().measures[kMeasure] = Single(10.0 * static_cast<double>(runners) + static_cast<double>(seed));
     }
   }
-  // Instead of the last seed.
+  // Replaces the last seed.
   PointOfSeeds& Ends(const std::string& state, const std::string& outcome) {
     TrialData& last = trials_.back();
     last.state = FromWord<TrialState>(state).value();
@@ -89,7 +89,7 @@ std::vector<Flaw> Flaws(uint64_t runners) {
           {point().IsNeverFinite(), "4 of 4 runs have no eval/return"}};
 }
 
-TEST(Selection, TakesNoPointWithADivergedFailedOrMissingRun) {
+TEST(Selection, SkipsPointsWithADivergedFailedOrMissingTrial) {
   for (const Flaw& flaw : Flaws(4)) {
     const Document document = Selected({PointOfSeeds(1), PointOfSeeds(2), flaw.point});
     EXPECT_THAT(document.verdict[1], AllOf(StartsWith("Selected: runners=2 envs=1, with the highest eval/return"),
@@ -122,7 +122,7 @@ TEST(Selection, NamesAFewExcludedPointsAndMarksAll) {
 
 TEST(Selection, WithoutASelectionTheBestIsAnEligiblePoint) {
   for (const Flaw& flaw : Flaws(4)) {
-    if (flaw.why.starts_with("4 of 4")) continue;  // it has no value to be the best by
+    if (flaw.why.starts_with("4 of 4")) continue;  // it has no value to compare
     const Document document = Selected({PointOfSeeds(1), PointOfSeeds(2), flaw.point}, {{"select", nullptr}});
     EXPECT_THAT(document.verdict[0], AllOf(StartsWith("runners=2 envs=1 has the best eval/return"),
                                            HasSubstr("not considered: runners=4 envs=1 (" + flaw.why + ")")));
@@ -168,15 +168,15 @@ TEST_F(VerdictsOfFlaws, AFailedOrMissingRunLeavesTheOtherPointsTheirs) {
 TEST_F(VerdictsOfFlaws, ADivergedRunCountsAsTheWorstOfAnyPoint) {
   for (const Flaw& flaw : Flaws(4)) {
     if (flaw.why.find("diverged") == std::string::npos) continue;
-    // 40, 41, 42 and 10, the worst seen.
+    // 40, 41, 42 and 10, the worst of all scores.
     EXPECT_EQ(Judge({PointOfSeeds(1), PointOfSeeds(2), flaw.point}).at("runners=4 envs=1"),
               "no difference shown, 1 of 4 diverged");
-    // Downwards 42 is the worst, if no other point has a greater one.
+    // If lower is better, 42 is the worst unless a different point has a greater one.
     EXPECT_EQ(Judge({PointOfSeeds(1), PointOfSeeds(2), flaw.point}, "down").at("runners=4 envs=1"), "worse, 1 of 4 diverged");
   }
 }
 
-// A command registers no measures: its own are known by their curves.
+// A command registers no measures; its curves show which ones it has.
 TEST(DivergedRuns, CountInACommandsOwnMeasure) {
   std::vector<TrialData> trials;
   for (const uint64_t runners : {1, 2}) {
@@ -198,7 +198,7 @@ TEST(DivergedRuns, CountInACommandsOwnMeasure) {
   loss.direction = -1;
   EXPECT_THAT(Scoring(combined, points).Scores(1, loss).values, testing::ElementsAre(20, 21, 22, 22));
   EXPECT_EQ(Scoring(combined, points).Scores(1, loss).diverged, 1u);
-  EXPECT_THAT(Scoring(combined, points).Scores(1, speed).values, testing::SizeIs(3)) << "no speed is worse for it";
+  EXPECT_THAT(Scoring(combined, points).Scores(1, speed).values, testing::SizeIs(3)) << "no speed is reduced by it";
   EXPECT_EQ(Scoring(combined, points).Scores(1, speed).missing, 0u);
 }
 

@@ -1,4 +1,4 @@
-// Where the time goes, in both kinds of report.
+// Sections about time, in both kinds of report.
 #include "kinds/time_section.hpp"
 
 #include <gmock/gmock.h>
@@ -64,7 +64,7 @@ TEST(TimeSection, UnnamedTimeWithinTheLimitIsNotWorthASentence) {
   EXPECT_EQ(TableOf(document, "time").notes.size(), 1u);
 }
 
-TEST(TimeSection, UseOfTheGpuIsATableWhereItWasMeasured) {
+TEST(TimeSection, HasATableOfMeasuredGpuUse) {
   TrialData trial = Timed(1, 1, 60, 20, 0);
   trial.measures["time/update_gpu_pct"] = Single(88);
   const Document document = ComparisonReport({Set({trial})}, Context("comparison"));
@@ -99,7 +99,7 @@ TEST(TimeFigure, PartsOfABarAreTheTablesSharesInColoursOfTheirOwn) {
   EXPECT_THAT(reached, ElementsAre(testing::Pair("runners=1 envs=1", testing::DoubleNear(100, 1e-9)),
                                    testing::Pair("runners=2 envs=1", testing::DoubleNear(100, 1e-9))));
   EXPECT_LT(order["environment"], order["update"]);
-  EXPECT_LT(order["update"], order["idle"]) << "what is no work stands last";
+  EXPECT_LT(order["update"], order["idle"]) << "idle time comes last";
   const nlohmann::json scale = figure.panels[0]["layer"][0]["encoding"]["color"]["scale"];
   EXPECT_THAT(scale["domain"], ElementsAre("environment", "update", "unnamed", "idle"));
   EXPECT_EQ("#D0D0D0", scale["range"][3]) << "grey";
@@ -110,7 +110,7 @@ class PhasesFigureTest : public ::testing::Test {
   PhasesFigureTest() { std::filesystem::remove_all(out_); }
   ~PhasesFigureTest() override { std::filesystem::remove_all(out_); }
 
-  // A trial with a line for each second, in which the env takes that much of two threads' time.
+  // A trial with a line per second, in which the env uses this share of two threads' time.
   TrialData WithLines(uint64_t runners, const std::vector<double>& env_seconds) {
     TrialData trial = Timed(runners, 1, 60, 20, 0);
     trial.out = out_;
@@ -130,11 +130,11 @@ class PhasesFigureTest : public ::testing::Test {
       std::filesystem::path(::testing::TempDir()) / ("phases_figure_" + std::to_string(getpid()));
 };
 
-TEST_F(PhasesFigureTest, HasAPanelForEachPointThatTellsOfSomeStretches) {
+TEST_F(PhasesFigureTest, HasAPanelForEachPointWithEnoughStretches) {
   const Document document = ComparisonReport(
       {Set({WithLines(1, {0.5, 1, 1.5}), WithLines(2, {1, 1, 1, 1}), WithLines(4, {1, 1})})}, Context("comparison"));
   const Figure& figure = FigureOf(document, "phases_over_time");
-  ASSERT_EQ(2u, figure.panels.size()) << "two lines are no course of time";
+  ASSERT_EQ(2u, figure.panels.size()) << "two lines are too few";
   EXPECT_THAT(figure.alt, HasSubstr("of 2 of 3"));
   const auto rows = test_support::RowsOf(figure, "runners=1 envs=1", "stretch");
   ASSERT_EQ(3u, rows.size());
@@ -146,17 +146,17 @@ TEST_F(PhasesFigureTest, HasAPanelForEachPointThatTellsOfSomeStretches) {
   const nlohmann::json colour = figure.panels[0]["layer"][0]["encoding"]["color"];
   EXPECT_THAT(colour["scale"]["domain"], ElementsAre("environment step", "idle"));
   EXPECT_THAT(colour["scale"]["range"], ElementsAre("#0072B2", "#D0D0D0"));
-  EXPECT_EQ(colour, figure.panels[1]["layer"][0]["encoding"]["color"]) << "else Vega warns, and nothing is drawn";
+  EXPECT_EQ(colour, figure.panels[1]["layer"][0]["encoding"]["color"]) << "otherwise Vega warns and draws nothing";
   const auto used = BlocksOf<FigureUse>(document, "phases");
   EXPECT_EQ("phases_over_time", used.back().name);
 }
 
-TEST_F(PhasesFigureTest, OlderResultsHaveNone) {
+TEST_F(PhasesFigureTest, IsMissingForOlderResults) {
   const Document document = ComparisonReport({Set({Timed(1, 1, 60, 20, 0)})}, Context("comparison"));
   EXPECT_THROW(FigureOf(document, "phases_over_time"), std::runtime_error);
 }
 
-TEST(TimeFigure, WithoutSharesThereIsNoneAndTheSectionSaysSo) {
+TEST(TimeFigure, WithoutSharesThereIsNoFigureAndTheSectionReportsIt) {
   for (const Document& document : {ParallelEfficiencyReport({Set({Trial(1, 1, 1000)})}, Context("parallel_efficiency")),
                                    ComparisonReport({Set({Trial(1, 1, 1000)})}, Context("comparison"))}) {
     SCOPED_TRACE(document.kind);

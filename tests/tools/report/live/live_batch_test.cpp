@@ -10,7 +10,7 @@ namespace {
 
 class LiveBatchTest : public testing::Test {
  protected:
-  // More than have curves in memory.
+  // More trials than have curves in memory.
   LiveBatchTest() {
     nlohmann::json trials = nlohmann::json::array();
     for (uint64_t seed = 0; seed < kTrials; ++seed) {

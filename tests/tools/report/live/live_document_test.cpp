@@ -1,4 +1,4 @@
-// The sentences of the page of a batch that runs.
+// Sentences of a running batch's page.
 #include "live/live_document.hpp"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Two points, of which the first has a return so far.
+// Two points; only the first has a return so far.
 class LiveDocumentTest : public testing::Test {
  protected:
   LiveDocumentTest() {

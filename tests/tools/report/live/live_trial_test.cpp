@@ -35,7 +35,7 @@ TEST_F(LiveTrialTest, PhasesAreThousandthsOfTheTimeBetweenLines) {
   LiveTrial trial(folder_);
   trial.Read(1, 1 << 20);
   EXPECT_EQ(R"([[2,3],{"0":[250,500],"2":[625,0]}])", trial.PhasesJson({Phase::kEnvStep, Phase::kEval, Phase::kIdle}));
-  EXPECT_EQ(R"([[2,3],{"0":[125,500]}])", trial.PhasesJson({Phase::kInfer})) << "asked for others, it is made anew";
+  EXPECT_EQ(R"([[2,3],{"0":[125,500]}])", trial.PhasesJson({Phase::kInfer})) << "a request for other curves reads it again";
   std::ofstream(folder_.attempt(1).metrics(), std::ios::app)
       << R"({"iteration":3,"step":300,"time":{"t":6,"phases":{"infer":1}}})"
       << "\n";
@@ -43,7 +43,7 @@ TEST_F(LiveTrialTest, PhasesAreThousandthsOfTheTimeBetweenLines) {
   EXPECT_EQ(R"([[2,3,1],{"0":[125,500,1000]}])", trial.PhasesJson({Phase::kInfer}));
 }
 
-TEST_F(LiveTrialTest, CurvesAreWhatLinesMeasured) {
+TEST_F(LiveTrialTest, CurvesEqualTheLines) {
   Write(R"({"iteration":1,"step":100,"return":{"mean":3,"n":1},"time":{"t":2,"sps":50}}
 {"iteration":2,"step":200,"return":{"mean":5,"n":1},"time":{"t":4,"sps":50}}
 )");

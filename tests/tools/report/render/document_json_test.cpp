@@ -32,7 +32,7 @@ TEST(DocumentJson, AChangeOfANamedPointIsTriedAtThatPoint) {
   }
 }
 
-TEST(DocumentJson, AChangeIsReadBackByWhoeverMakesIt) {
+TEST(DocumentJson, AProposalCanBeReadBack) {
   Finding finding;
   finding.id = "update_bound";
   finding.title = "Updates take long";
@@ -54,7 +54,7 @@ TEST(DocumentJson, AChangeIsReadBackByWhoeverMakesIt) {
   EXPECT_EQ("backplane run", fix.command);
 }
 
-TEST(DocumentJson, EveryKindOfBlockIsThere) {
+TEST(DocumentJson, HasEveryKindOfBlock) {
   std::vector<std::string> kinds;
   const nlohmann::json json = ToJson(SmallDocument());
   for (const nlohmann::json& section : json["sections"]) {
@@ -65,7 +65,7 @@ TEST(DocumentJson, EveryKindOfBlockIsThere) {
   EXPECT_THAT(kinds, testing::ElementsAre("table", "figure", "findings", "paragraph", "list", "facts", "commands", "code"));
 }
 
-TEST(DocumentJson, RowsAreObjectsAndNumbersSayWhatIsKnownOfThem) {
+TEST(DocumentJson, RowsAreObjectsWithTheUncertaintyOfNumbers) {
   const nlohmann::json rows = ToJson(SmallDocument())["sections"][0]["blocks"][0]["rows"];
   EXPECT_EQ(R"({"memory":{"n":1,"value":300.26},"setting":"1 x 1",)"
             R"("sps":{"high":1020.0,"low":980.0,"n":3,"of":"seeds","sd":10.0,"value":1000.0}})",
@@ -74,7 +74,7 @@ TEST(DocumentJson, RowsAreObjectsAndNumbersSayWhatIsKnownOfThem) {
   EXPECT_FALSE(rows[2].contains("sps")) << "not measured";
 }
 
-TEST(DocumentJson, EvidenceWithoutAThresholdNamesNone) {
+TEST(DocumentJson, OmitsAMissingThresholdOfEvidence) {
   Finding finding;
   finding.evidence = {{"power", 220, std::nullopt, "W", ""}};
   Document document;

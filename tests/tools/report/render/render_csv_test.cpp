@@ -6,7 +6,7 @@
 namespace backplane {
 namespace {
 
-TEST(RenderCsv, ValuesWithWhatIsKnownOfThem) {
+TEST(RenderCsv, WritesValuesWithTheirUncertainty) {
   EXPECT_EQ(
       "setting,sps,sps_low,sps_high,sps_sd,sps_n,memory,why\n"
       "1 x 1,1000,980,1020,10,3,300.26,\n"

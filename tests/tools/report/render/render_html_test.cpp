@@ -13,7 +13,7 @@ namespace {
 // A matcher would print the whole page.
 bool Contains(const std::string& html, const std::string& part) { return html.find(part) != std::string::npos; }
 
-// A document in which a user has named everything.
+// A document in which the user set all names.
 Document Named(const std::string& name) {
   Document document = SmallDocument();
   document.title = document.made_at = name;
@@ -71,7 +71,7 @@ TEST(RenderHtml, TagsAreClosedInOrder) {
   EXPECT_TRUE(open.empty());
 }
 
-TEST(RenderHtml, NothingIsLoadedFromElsewhere) {
+TEST(RenderHtml, LoadsNoOtherFiles) {
   const std::string html = RenderHtml(LargeDocument(8));
   for (const char* load : {" src=", "@import", "url(h", "<link", "fetch(", "href=\"http"}) {
     EXPECT_FALSE(Contains(html, load)) << load;
@@ -79,7 +79,7 @@ TEST(RenderHtml, NothingIsLoadedFromElsewhere) {
   EXPECT_TRUE(Contains(html, "default-src 'none'"));
 }
 
-TEST(RenderHtml, TheHeadlineStandsFirstAndSectionsInTheirOrder) {
+TEST(RenderHtml, TheHeadlineComesFirstAndSectionsInTheirOrder) {
   const std::string html = RenderHtml(SmallDocument());
   EXPECT_LT(html.find("class=\"lead\""), html.find("<h1>"));
   EXPECT_LT(html.find("class=\"verdict\""), html.find("<h2>Results</h2>"));
@@ -89,11 +89,11 @@ TEST(RenderHtml, TheHeadlineStandsFirstAndSectionsInTheirOrder) {
   EXPECT_TRUE(Contains(html, "<summary>Rules that stayed silent: 1</summary>"));
 }
 
-TEST(RenderHtml, WhatIsToBeCopiedOfAChangeIsACommand) {
+TEST(RenderHtml, AChangeCanBeCopiedAsACommand) {
   EXPECT_TRUE(Contains(RenderHtml(SmallDocument()), "<code>backplane run FILE --set learner.options.num_epochs=5</code>"));
 }
 
-TEST(RenderHtml, NumbersSortAsNumbersAndSayTheirSample) {
+TEST(RenderHtml, NumbersSortAsNumbersAndShowTheirSample) {
   const std::string html = RenderHtml(SmallDocument());
   EXPECT_TRUE(Contains(html,
                        "<td class=\"num\" data-v=\"1950\" title=\"n 3 seeds, 95 % interval 1,918 to 1,982, sd 15.75\">"
@@ -112,12 +112,12 @@ TEST(RenderHtml, PathsBreakAtTheirDotsAndNumbersNowhere) {
   EXPECT_TRUE(Contains(RenderHtml(document), "<span>learner.<wbr>options.<wbr>num_<wbr>epochs</span> <span>0.25</span>"));
 }
 
-TEST(RenderHtml, WhyASettingFailedStandsBelowItsRow) {
+TEST(RenderHtml, TheReasonOfAFailureIsBelowItsRow) {
   EXPECT_TRUE(Contains(RenderHtml(LargeDocument(8)),
                        "<tr class=\"more\"><td colspan=\"10\"><span><b>failure:</b> 2 of 3 seeds FAILED (oom): the process"));
 }
 
-TEST(RenderHtml, FilesAreLinksFromWhereThePageLies) {
+TEST(RenderHtml, LinksToFilesAreRelativeToThePage) {
   const ScratchFolder root;
   const std::filesystem::path out = root.path() / "a b";
   for (const char* id : {"id1", "id2"}) std::filesystem::create_directories(out / "trials" / id);
@@ -129,14 +129,14 @@ TEST(RenderHtml, FilesAreLinksFromWhereThePageLies) {
   const std::string html =
       RenderHtml(document, {}, {out / "report", {{"", out / "report/x#.csv"}, {"the trials", out / "plan.jsonl"}}});
   EXPECT_TRUE(Contains(html, "<td><a href=\"../trials/id1/\">id1</a> <a href=\"../trials/id2/\">id2</a> id3</td>"))
-      << "what has not started has no folder";
+      << "a planned trial has no folder";
   EXPECT_TRUE(Contains(html, "<li><a href=\"x%23.csv\">x#.csv</a></li>"));
   EXPECT_TRUE(Contains(html, "<li><a href=\"../plan.jsonl\">plan.jsonl</a> the trials</li>"));
   EXPECT_TRUE(Contains(RenderHtml(document, {}, {root.path() / "elsewhere", {}}), "<a href=\"../a%20b/trials/id1/\">"));
-  EXPECT_TRUE(Contains(RenderHtml(document), "<td>id1 id2 id3</td>")) << "no place, no links";
+  EXPECT_TRUE(Contains(RenderHtml(document), "<td>id1 id2 id3</td>")) << "without a place there are no links";
 }
 
-TEST(RenderHtml, WhatIsFoldedAndWhatIsLiveStandInElementsOfTheirOwn) {
+TEST(RenderHtml, FoldedSectionsAndLiveDataHaveElementsOfTheirOwn) {
   Document document = SmallDocument();
   document.sections[0].folded = true;
   document.live = LivePart{7, "{\"trials\":{\"a\":[\"</script>\",0]}}"};
@@ -147,7 +147,7 @@ TEST(RenderHtml, WhatIsFoldedAndWhatIsLiveStandInElementsOfTheirOwn) {
                        "{\"trials\":{\"a\":[\"\\u003c/script>\",0]}}</script>"));
 }
 
-TEST(RenderHtml, ADrawingStandsBesideItsSpecificationAndTheScriptOnce) {
+TEST(RenderHtml, ADrawingIsNextToItsSpecificationAndTheScriptOccursOnce) {
   Drawings drawings;
   drawings.svg["parallel_efficiency_analysis"] = drawings.svg["resource_utilization_analysis"] =
       "<svg><g id=\"a\" clip-path=\"url(#a)\"/></svg>";
@@ -157,7 +157,7 @@ TEST(RenderHtml, ADrawingStandsBesideItsSpecificationAndTheScriptOnce) {
   const std::string html = RenderHtml(document, drawings);
   EXPECT_TRUE(
       Contains(html, "<g id=\"s-parallel-efficiency-analysis-a\" clip-path=\"url(#s-parallel-efficiency-analysis-a)\"/>"));
-  EXPECT_TRUE(Contains(html, "url(#s-resource-utilization-analysis-a)")) << "ids are a page's, not a drawing's";
+  EXPECT_TRUE(Contains(html, "url(#s-resource-utilization-analysis-a)")) << "ids must be unique in the page";
   EXPECT_TRUE(Contains(html, "\\u003c/script>\\u003cb>"));
   EXPECT_FALSE(Contains(html, "</script><b>"));
   const size_t first = html.find("window.vegaEmbed = '<\\/script><\\!--';");

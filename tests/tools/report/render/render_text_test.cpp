@@ -177,7 +177,7 @@ TEST(TextTable, OneSeedHasNoPlural) {
   EXPECT_NE(FormatTextTable(table, 80).find("n = 1 seed.\n"), std::string::npos) << FormatTextTable(table, 80);
 }
 
-TEST(FormatCell, WordsAsTheyAreAndNothingForWhatWasNotMeasured) {
+TEST(FormatCell, WordsStayUnchangedAndMissingValuesAreEmpty) {
   const Column column{.key = "sps", .title = "steps/s", .digits = 3};
   EXPECT_EQ("1.23", FormatCell(Number{.value = 1.234}, column));
   EXPECT_EQ("a <b>", FormatCell("a <b>", column));

@@ -1,4 +1,4 @@
-// Documents for tests and for eyes.
+// Documents for tests and for visual checks.
 #pragma once
 
 #include "render/document.hpp"
@@ -8,7 +8,7 @@ namespace backplane {
 // One block of every kind, few rows: fits into a golden text.
 Document SmallDocument();
 
-// As a batch with `settings` settings makes it: long names, failed rows with reasons, findings, two figures.
+// As from a batch with `settings` settings: long names, failed rows with reasons, findings, two figures.
 Document LargeDocument(size_t settings);
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-// Writes the report of a made-up batch, to look at: sample_report FOLDER [SETTINGS].
+// Writes the report of a fictitious batch for visual checks: sample_report FOLDER [SETTINGS].
 #include <cstdio>
 #include <exception>
 #include <string>

@@ -50,13 +50,13 @@ TEST_F(WriteReportTest, AllFilesAreRenderingsOfTheDocument) {
   EXPECT_EQ("base: small.yaml\n", ReadFile(folder_ / "recommended_balanced.yaml"));
   EXPECT_TRUE(Has("figures/speed.vl.json") && Has("figures/speed.svg") && Has("speed.png"));
   EXPECT_TRUE(report.notes.empty());
-  EXPECT_EQ(folder_ / "small_report.html", report.files.at(0)) << "what a person opens first";
+  EXPECT_EQ(folder_ / "small_report.html", report.files.at(0)) << "the file that a person opens first";
   for (const fs::path& file : report.files) {
     EXPECT_TRUE(fs::exists(file)) << file;
   }
 }
 
-TEST_F(WriteReportTest, WhatTheNextReportLacksIsRemovedAndNothingElse) {
+TEST_F(WriteReportTest, RemovesOnlyFilesThatTheNextReportLacks) {
   WriteReport(SmallDocument(), folder_);
   Put(folder_ / "my_notes.yaml", "mine");
   Put(folder_ / "figures/my_figure.svg", "mine");
@@ -79,7 +79,7 @@ TEST_F(WriteReportTest, AFileThatAPersonHasChangedStays) {
   EXPECT_EQ("my own changes", ReadFile(folder_ / "recommended_balanced.yaml"));
 }
 
-TEST_F(WriteReportTest, AReportOfAnotherNameKeepsItsFiles) {
+TEST_F(WriteReportTest, KeepsTheFilesOfAReportWithADifferentName) {
   WriteReport(SmallDocument(), folder_);
   Document other = SmallDocument();
   other.name = "other";
@@ -100,7 +100,7 @@ TEST_F(WriteReportTest, TheListOfFilesReachesNothingOutside) {
   EXPECT_TRUE(fs::exists(outside));
 }
 
-TEST_F(WriteReportTest, WithoutTheWheelAReportIsWholeButForItsFiguresAndSaysHowToGetThem) {
+TEST_F(WriteReportTest, WithoutTheWheelItLacksOnlyFiguresAndReportsTheRemedy) {
   setenv("BACKPLANE_PYTHON", "/nowhere/python", 1);
   const WrittenReport report = WriteReport(LargeDocument(3), folder_);
   unsetenv("BACKPLANE_PYTHON");
@@ -122,7 +122,7 @@ TEST_F(WriteReportTest, BytesThatAreNotUtf8CostNoReport) {
   EXPECT_THAT(ReadFile(folder_ / "small_report.txt").value(), HasSubstr("caf\xef\xbf\xbd"));
 }
 
-TEST_F(WriteReportTest, NamesThatAreNoFileNamesAreRefusedBeforeAnythingIsWritten) {
+TEST_F(WriteReportTest, RejectsNamesThatAreNoFileNamesBeforeWriting) {
   Document document = SmallDocument();
   document.name = "../small";
   EXPECT_EQ("report: name of the report: expected a file name without folders, got '../small'", ErrorOf(document));

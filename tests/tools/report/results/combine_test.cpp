@@ -23,7 +23,7 @@ TrialData Ended(TrialData trial, double ended) {
 
 double SpsOf(const CombinedTrial& trial) { return trial.data.Find("SPS")->value; }
 
-TEST(Combine, OneSetStaysAsItIs) {
+TEST(Combine, KeepsASingleSetUnchanged) {
   const Combined combined = Combine({MakeSet({MakeTrial(1, 1, 10), MakeTrial(2, 1, 20)})});
   ASSERT_EQ(2u, combined.trials.size());
   EXPECT_EQ(10, SpsOf(combined.trials[0]));
@@ -33,7 +33,7 @@ TEST(Combine, OneSetStaysAsItIs) {
   EXPECT_THAT(combined.experiments, ElementsAre("walk"));
 }
 
-TEST(Combine, OfTheSameTrialTheNewestCounts) {
+TEST(Combine, TheNewestOfTheSameTrialCounts) {
   const Combined combined =
       Combine({MakeSet({Ended(MakeTrial(1, 1, 10), 5)}, "old"), MakeSet({Ended(MakeTrial(1, 1, 20), 6)}, "new")});
   ASSERT_EQ(1u, combined.trials.size());
@@ -52,7 +52,7 @@ TEST(Combine, AUsableTrialCountsBeforeANewerOneThatFailedOrNeverStarted) {
   EXPECT_EQ(2u, combined.replaced);
 }
 
-TEST(Combine, TheSameTrialOnAnotherMachineIsAnother) {
+TEST(Combine, KeepsTheSameTrialOfTwoMachinesApart) {
   const Combined combined =
       Combine({MakeSet({MakeTrial(1, 1, 10)}, "a", "here"), MakeSet({MakeTrial(1, 1, 20)}, "b", "there")});
   EXPECT_EQ(2u, combined.trials.size());
@@ -84,7 +84,7 @@ TEST(Combine, EachFactOfMachineAndLibrariesMakesAGroup) {
   }
 }
 
-TEST(Combine, AKernelThatTakesSomeMoreMemoryMakesNoGroup) {
+TEST(Combine, ASlightDifferenceInMemoryMakesNoGroup) {
   ResultSet other = MakeSet({MakeTrial(1, 1, 20)}, "b");
   other.run.host.memory_bytes = 8589934592 - 50'000'000;
   EXPECT_EQ(1u, Combine({MakeSet({MakeTrial(1, 1, 10)}, "a"), other}).groups.size());
@@ -92,7 +92,7 @@ TEST(Combine, AKernelThatTakesSomeMoreMemoryMakesNoGroup) {
   EXPECT_EQ(2u, Combine({MakeSet({MakeTrial(1, 1, 10)}, "a"), other}).groups.size());
 }
 
-TEST(Combine, AnotherBuildOfAPluginMakesAGroup) {
+TEST(Combine, ADifferentBuildOfAPluginMakesAGroup) {
   TrialData rebuilt = MakeTrial(1, 1, 20);
   rebuilt.files["learner.plugin"] = "cccccccccccc";
   const Combined combined = Combine({MakeSet({MakeTrial(1, 1, 10)}, "a"), MakeSet({rebuilt}, "b")});
@@ -107,7 +107,7 @@ TEST(Combine, TwoPluginsInOneSweepAreNoTwoBuilds) {
   EXPECT_EQ(1u, Combine({MakeSet({MakeTrial(1, 1, 10), other})}).groups.size());
 }
 
-TEST(Combine, AFileOfACommandGoesByItsName) {
+TEST(Combine, NamesGroupsAfterACommandsFile) {
   TrialData before = MakeTrial(1, 1, 10);
   before.config["learner"]["command"] = {"sh", "/folder/t.sh", "{seed}"};
   before.files["learner.command.1"] = "ce3ff6b9aaaa";
@@ -120,7 +120,7 @@ TEST(Combine, AFileOfACommandGoesByItsName) {
             std::set<std::string>({"t.sh=a943525d", "t.sh=ce3ff6b9"}));
 }
 
-// All that reports are made of.
+// All inputs of reports.
 std::string Dump(const Combined& combined) {
   std::string text;
   for (const auto& folder : combined.folders) text += folder.string() + "\n";
@@ -147,7 +147,7 @@ std::string Dump(const Combined& combined) {
 }
 
 TEST(Combine, TheOrderOfTheFoldersChangesNothing) {
-  // Sums of these depend on the order in which they are added.
+  // Their sum depends on the order of addition.
   const std::vector<ResultSet> sets = {
       MakeSet({Ended(MakeTrial(1, 1, 1e3 / 3), 7), MakeTrial(1, 1, 1e9 / 7, 1), MakeTrial(2, 1, std::nullopt)}, "z"),
       MakeSet({Ended(MakeTrial(1, 1, 100), 6), MakeTrial(1, 1, 1e-3 / 11, 2), MakeTrial(2, 1, 77, 3)}, "y"),

@@ -45,26 +45,26 @@ TEST_F(LineTailTest, ATornLineWaitsForItsEnd) {
   EXPECT_EQ(Lines{"two"}, Read());
 }
 
-TEST_F(LineTailTest, WhatIsLeftOverIsReadNextTime) {
+TEST_F(LineTailTest, UnreadLinesAreReadNextTime) {
   Write("first\nsecond\nthird\n");
   EXPECT_EQ(Lines{"first"}, Read(8));
   EXPECT_EQ((Lines{"second", "third"}), Read());
   Write(std::string(100, 'x') + "\n");
-  EXPECT_EQ(Lines{std::string(100, 'x')}, Read(8)) << "one line has more than is read at once";
+  EXPECT_EQ(Lines{std::string(100, 'x')}, Read(8)) << "one line is longer than a read";
 }
 
-TEST_F(LineTailTest, AFileThatWasCutWrittenAnewOrReplacedIsReadFromItsStart) {
+TEST_F(LineTailTest, ACutRewrittenOrReplacedFileIsReadFromItsStart) {
   Write("one\ntwo\n");
   Read();
   Write("one\n", std::ios::trunc);
   EXPECT_TRUE(tail_.IsAnew());
   EXPECT_EQ(Lines{"one"}, Read());
   Write("eins\nzwei\n", std::ios::trunc);
-  EXPECT_TRUE(tail_.IsAnew()) << "longer than what was read, with other words";
+  EXPECT_TRUE(tail_.IsAnew()) << "longer than before, with different words";
   EXPECT_EQ((Lines{"eins", "zwei"}), Read());
   std::filesystem::rename(file_, folder_.path() / "old");
   Write("eins\nzwei\ndrei\n");
-  EXPECT_TRUE(tail_.IsAnew()) << "another file";
+  EXPECT_TRUE(tail_.IsAnew()) << "a different file";
   EXPECT_EQ((Lines{"eins", "zwei", "drei"}), Read());
   EXPECT_FALSE(tail_.IsAnew());
 }

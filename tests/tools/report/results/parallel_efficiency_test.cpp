@@ -50,7 +50,7 @@ TEST(ParallelEfficiency, BoundsOfTheBandsHoldForAnyBaseline) {
   }
 }
 
-TEST(ParallelEfficiency, TheBaselineIsIdealWhateverItsSpeed) {
+TEST(ParallelEfficiency, TheBaselineIsAlwaysIdeal) {
   for (const double sps : {5429512.8573, 0.1, 1.0 / 3, 9794.31, 49.0, 1e300, 1e-300}) {
     const ParallelEfficiency found = Analyse({MakeTrial(1, 1, sps)});
     EXPECT_EQ(100, *found.settings[0].efficiency_pct) << sps;
@@ -76,10 +76,10 @@ TEST(ParallelEfficiency, SettingsAreSortedByParallelismThenRunners) {
   EXPECT_EQ((std::vector<std::pair<uint64_t, uint64_t>>{{1, 1}, {1, 2}, {2, 1}, {4, 2}, {8, 1}}), order);
 }
 
-TEST(ParallelEfficiency, WithoutARowOfParallelism1TheSmallestIsTheBaselineAndEfficiencyIsScaled) {
+TEST(ParallelEfficiency, TheSmallestParallelismIsTheBaselineIfThereIsNo1) {
   const ParallelEfficiency found = Analyse({MakeTrial(8, 1, 3000), MakeTrial(2, 1, 900), MakeTrial(1, 2, 1000)});
   EXPECT_EQ(0u, *found.series[0].baseline);
-  EXPECT_EQ(1u, found.settings[0].num_env_runners);  // of two with parallelism 2 the one with fewer runners
+  EXPECT_EQ(1u, found.settings[0].num_env_runners);  // of two with parallelism 2, the one with fewer runners
   EXPECT_EQ(100, *found.settings[0].efficiency_pct);
   EXPECT_EQ(3, *found.settings[2].speedup);
   EXPECT_EQ(75, *found.settings[2].efficiency_pct);  // 3 / (8 / 2)
@@ -99,7 +99,7 @@ TEST(ParallelEfficiency, ABaselineThatFailedIsAbsent) {
   EXPECT_EQ(90, *found.settings[2].efficiency_pct);
 }
 
-TEST(ParallelEfficiency, TheBaselineCanBeAskedForByValues) {
+TEST(ParallelEfficiency, TheBaselineCanBeRequestedByValues) {
   const json wanted = {{"rollout.num_env_runners", 2}, {"rollout.num_envs_per_env_runner", 1}};
   const ParallelEfficiency found = Analyse({MakeTrial(1, 1, 1200), MakeTrial(2, 1, 2000), MakeTrial(4, 1, 3000)}, wanted);
   EXPECT_EQ(1u, *found.series[0].baseline);
@@ -109,14 +109,14 @@ TEST(ParallelEfficiency, TheBaselineCanBeAskedForByValues) {
   EXPECT_THAT(found.series[0].baseline_note, HasSubstr("As report.baseline asks, speedups are relative to 2 x 1 "));
 }
 
-TEST(ParallelEfficiency, TheBaselineCanBeAskedForByName) {
+TEST(ParallelEfficiency, TheBaselineCanBeRequestedByName) {
   TrialData before = MakeTrial(4, 1, 2000);
   before.point = "before";
   const ParallelEfficiency found = Analyse({MakeTrial(1, 1, 1000), before}, "before");
   EXPECT_EQ(1u, *found.series[0].baseline);
 }
 
-TEST(ParallelEfficiency, ABaselineAskedForThatFailedIsReplacedAndNamed) {
+TEST(ParallelEfficiency, AFailedRequestedBaselineIsReplacedAndNamed) {
   const ParallelEfficiency found =
       Analyse({MakeTrial(1, 1, 1000), MakeTrial(2, 1, std::nullopt)}, {{"rollout.num_env_runners", 2}});
   EXPECT_EQ(0u, *found.series[0].baseline);
@@ -126,7 +126,7 @@ TEST(ParallelEfficiency, ABaselineAskedForThatFailedIsReplacedAndNamed) {
       found.series[0].baseline_note);
 }
 
-TEST(ParallelEfficiency, ABaselineThatNoPointIsIsSaid) {
+TEST(ParallelEfficiency, ReportsThatNoPointMatchesTheBaseline) {
   EXPECT_THAT(Analyse({MakeTrial(1, 1, 1000)}, "after").series[0].baseline_note,
               HasSubstr("No point matches report.baseline (after); the row of parallelism 1"));
 }
@@ -138,7 +138,7 @@ TEST(ParallelEfficiency, WithoutAnySpeedThereIsNoBaseline) {
   EXPECT_EQ(0u, found.settings[0].usable);
 }
 
-TEST(ParallelEfficiency, SeedsThatFailedStandInTheReason) {
+TEST(ParallelEfficiency, TheReasonNamesFailedSeeds) {
   TrialData planned = MakeTrial(1, 1, std::nullopt, 3);
   planned.state = TrialState::kPlanned, planned.outcome = {}, planned.why = "", planned.cores = {}, planned.ended = 0;
   TrialData killed = MakeTrial(1, 1, std::nullopt, 4);
@@ -162,7 +162,7 @@ TEST(ParallelEfficiency, AFailedTrialKeepsItsMeasuresButIsNotScored) {
   EXPECT_EQ("FAILED (timeout): too slow", found.settings[1].failure);
 }
 
-TEST(ParallelEfficiency, ACompletedTrialWithoutASpeedSaysSo) {
+TEST(ParallelEfficiency, ReportsACompletedTrialWithoutASpeed) {
   TrialData trial = MakeTrial(1, 1, 1000);
   trial.measures.clear();
   EXPECT_EQ("COMPLETED, but its result.json gives no speed", Analyse({trial}).settings[0].failure);

@@ -24,7 +24,7 @@ TEST(PhaseBands, ALineIsAStretchFromTheEndOfTheOneBefore) {
   EXPECT_NEAR(1, bands.stretches()[1].ShareOf(Phase::kInfer), kExact);
 }
 
-TEST(PhaseBands, OfAnyLengthTheSumsStay) {
+TEST(PhaseBands, SumsStayTheSameForAnyLength) {
   for (const size_t length : {39, 40, 41, 79, 80, 81, 1000, 12'345}) {
     PhaseBands bands;
     for (size_t i = 1; i <= length; ++i)
@@ -46,19 +46,19 @@ TEST(PhaseBands, OfAnyLengthTheSumsStay) {
   }
 }
 
-TEST(PhaseBands, ATrialThatGoesOnFromACheckpointTakesThePlaceOfWhatItRepeats) {
+TEST(PhaseBands, AResumedTrialReplacesRepeatedStretches) {
   PhaseBands bands;
   for (const double end : {1.0, 2.0, 3.0}) bands.Add(end, {{"env_step", 1}});
   bands.Add(1.5, {{"infer", 1}});
   ASSERT_EQ(2u, bands.stretches().size());
   EXPECT_EQ(1, bands.stretches()[1].begin_s);
   EXPECT_NEAR(1, bands.stretches()[1].ShareOf(Phase::kInfer), kExact);
-  bands.Add(0.5, {{"eval", 1}});  // anew
+  bands.Add(0.5, {{"eval", 1}});  // from scratch
   ASSERT_EQ(1u, bands.stretches().size());
   EXPECT_EQ(0, bands.stretches()[0].begin_s);
 }
 
-TEST(PhaseBands, WhatIsNoPhaseOrTookNoTimeIsNotSeen) {
+TEST(PhaseBands, UnknownPhasesAndThoseWithoutTimeAreNotSeen) {
   PhaseBands bands;
   bands.Add(1, {{"unheard_of", 7}});
   EXPECT_TRUE(bands.stretches().empty());

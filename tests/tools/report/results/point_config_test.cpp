@@ -10,7 +10,7 @@ namespace backplane {
 namespace {
 
 // A batch of an older program calls its stages "phases".
-TEST(BatchConfig, APointHasItsOwnValuesOverTheExperimentsAndNothingOfItsStages) {
+TEST(BatchConfig, APointHasItsOwnValuesOverTheExperimentsWithoutStages) {
   for (const std::string stages : {"stages", "phases"}) {
     const ScratchFolder folder;
     const std::filesystem::path file = folder.path() / "config.yaml";

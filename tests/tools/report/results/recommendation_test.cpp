@@ -32,7 +32,7 @@ class RecommendationTest : public testing::Test {
   BalancedLimits limits_;
 };
 
-TEST_F(RecommendationTest, TakesNoSettingWithAFailedRun) {
+TEST_F(RecommendationTest, SkipsSettingsWithAFailedTrial) {
   std::vector<TrialData> trials = {MakeTrial(1, 1, 1000), MakeTrial(2, 1, 1900), MakeTrial(4, 1, 9000), MakeTrial(4, 1, 9000)};
   trials[3].seed = 1;
   trials[3].trial_id += "-1";
@@ -45,7 +45,7 @@ TEST_F(RecommendationTest, TakesNoSettingWithAFailedRun) {
   }
 }
 
-// As a file may ask for: room for others on every resource.
+// Limits of a file that leaves a part of every resource to others.
 class LimitedTest : public RecommendationTest {
  protected:
   LimitedTest() { limits_ = {80, 80, 80, 80, 80}; }
@@ -64,7 +64,7 @@ std::vector<TrialData> Together(std::vector<TrialData> all, const std::vector<Tr
   return all;
 }
 
-TEST_F(RecommendationTest, AFullMachineIsBalancedAsLongAsThereIsMemory) {
+TEST_F(RecommendationTest, AFullMachineIsBalancedIfMemoryIsLeft) {
   Analyse({WithUse(MakeTrial(1, 1, 1000), 50, 10), WithUse(MakeTrial(2, 1, 1600), 100, 80),
            WithUse(MakeTrial(4, 1, 1700), 100, 81)});
   EXPECT_EQ(2u, Parallelism(Of(kBalanced).setting)) << "80 % of two cores, both in use";
@@ -105,7 +105,7 @@ TEST_F(RecommendationTest, BalancedHasAReturnThatIsNotShownToBeBelowTheBest) {
   Analyse(Together(WithReturns(1, 1000, {500, 510, 490, 500}), WithReturns(2, 1900, {495, 505, 485, 495})));
   EXPECT_EQ(2u, Parallelism(Of(kBalanced).setting));
   Analyse(Together(WithReturns(1, 1000, {500, 500, 500, 500}), WithReturns(2, 1900, {9, 9, 9, 9})));
-  EXPECT_EQ(1u, Parallelism(Of(kBalanced).setting)) << "no side has a spread: the exact test, p = 2 / 70";
+  EXPECT_EQ(1u, Parallelism(Of(kBalanced).setting)) << "neither has a spread: exact test, p = 2 / 70";
   Analyse(Together(WithReturns(1, 1000, {500, 510, 490}), WithReturns(2, 1900, {400, 410, 390})));
   EXPECT_EQ(2u, Parallelism(Of(kBalanced).setting)) << "three seeds show nothing";
   EXPECT_THAT(Of(kBalanced).why, HasSubstr("; comparing returns needs 4 seeds"));
@@ -133,7 +133,7 @@ TEST_F(LimitedTest, EachGoalHasItsSetting) {
   EXPECT_FALSE(Of(kBalanced).nearest);
 }
 
-TEST_F(RecommendationTest, EfficiencyTakesTheBaselineOnlyIfThereIsNothingElse) {
+TEST_F(RecommendationTest, EfficiencyChoosesTheBaselineOnlyWithoutAlternatives) {
   Analyse({MakeTrial(1, 1, 1000), MakeTrial(2, 1, 1000)});
   EXPECT_EQ(2u, Parallelism(Of(kEfficiency).setting));
   Analyse({MakeTrial(1, 1, 1000)});
@@ -146,7 +146,7 @@ TEST_F(LimitedTest, BalancedMayBeTheBaseline) {
   EXPECT_EQ(1u, Parallelism(Of(kBalanced).setting));
 }
 
-TEST_F(LimitedTest, NothingBalancedNamesTheNearestAndTheLimitItBroke) {
+TEST_F(LimitedTest, WithoutABalancedSettingItNamesTheNearestAndItsLimit) {
   Analyse(
       {WithUse(MakeTrial(1, 1, 1000), 95, 10), WithUse(MakeTrial(2, 1, 1595), 60, 10), WithUse(MakeTrial(4, 1, 3600), 60, 81)});
   EXPECT_FALSE(Of(kBalanced).setting);
@@ -154,14 +154,14 @@ TEST_F(LimitedTest, NothingBalancedNamesTheNearestAndTheLimitItBroke) {
   EXPECT_EQ("none qualifies; 2 x 1 comes closest, but its core efficiency, 79.8 %, is below 80 %", Of(kBalanced).why);
 }
 
-TEST_F(LimitedTest, APeakBreaksTheLimitOfMemoryAndAMeanThatOfTheProcessor) {
+TEST_F(LimitedTest, APeakBreaksTheMemoryLimitAndAMeanTheProcessorLimit) {
   Analyse({WithUse(MakeTrial(1, 1, 1000), 10, 80.5)});
   EXPECT_THAT(Of(kBalanced).why, HasSubstr("but its peak of RAM in use, 80.5 %, is above 80 %"));
   Analyse({WithUse(MakeTrial(1, 1, 1000), 80.04, 10)});
   EXPECT_THAT(Of(kBalanced).why, HasSubstr("but its mean of CPU in use, 80.04 %, is above 80 %"));
 }
 
-TEST_F(LimitedTest, WhatWasNotMeasuredDoesNotDisqualifyButIsSaid) {
+TEST_F(LimitedTest, UnmeasuredResourcesAreReportedButDoNotDisqualify) {
   TrialData trial = MakeTrial(1, 1, 1000);
   trial.gpus = 1;
   Analyse({trial});
@@ -182,7 +182,7 @@ TEST_F(RecommendationTest, TiesGoToTheLowerParallelism) {
   EXPECT_EQ(2u, Parallelism(Of(kEfficiency).setting));
 }
 
-TEST_F(RecommendationTest, WithoutAnySpeedThereIsNone) {
+TEST_F(RecommendationTest, IsMissingWithoutASpeed) {
   Analyse({MakeTrial(1, 1, std::nullopt)});
   for (const Recommendation& one : found_.recommendations.at(0)) {
     EXPECT_FALSE(one.setting) << one.goal;

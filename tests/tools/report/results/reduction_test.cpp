@@ -35,7 +35,7 @@ class Reductions : public testing::Test {
   }
 };
 
-TEST_F(Reductions, OfAllValues) {
+TEST_F(Reductions, ReduceAllValues) {
   EXPECT_EQ(9, Of("train/loss@first"));
   EXPECT_EQ(4, Of("train/loss@last"));
   EXPECT_EQ(3, Of("train/loss@min"));
@@ -111,7 +111,7 @@ TEST_F(Reductions, AreNotFiniteOnlyIfTheCurveDiverged) {
   for (const char* how : {"first", "last", "sum", "min"}) EXPECT_EQ(value(2, how), std::nullopt) << how;
 }
 
-TEST_F(Reductions, LeaveOutWhatIsNotFinite) {
+TEST_F(Reductions, OmitValuesThatAreNotFinite) {
   combined_ = Combine({MakeSet({Learned({9, NAN, 3, 4}, 1), Learned({NAN, NAN}, 2)})});
   EXPECT_EQ(3, Of("train/loss@min"));
   EXPECT_EQ(3.5, Of("train/loss@p50"));
@@ -126,12 +126,12 @@ TEST_F(Reductions, TheFirstIterationOfEveryAttemptWarmsUp) {
   EXPECT_EQ(50, Of("tokens@per_s"));
 }
 
-TEST_F(Reductions, OfNothingAreNothing) {
+TEST_F(Reductions, AreEmptyForMissingCurves) {
   EXPECT_EQ(std::nullopt, Of("train/los@last"));
   EXPECT_EQ(std::nullopt, Of("train/loss"));
 }
 
-TEST(ReducedNames, AreToldWhereTheyAreMistyped) {
+TEST(ReducedNames, SuggestTheNearestName) {
   EXPECT_THAT(*WhyNoReduction("train/loss@lst"), HasSubstr("'@lst' is none of @first"));
   EXPECT_THAT(*WhyNoReduction("train/loss@lst"), HasSubstr("did you mean 'last'?"));
   EXPECT_FALSE(WhyNoReduction("train/loss"));

@@ -58,7 +58,7 @@ class ResultSetTest : public testing::Test {
   ResultFolder folder_;
 };
 
-TEST_F(ResultSetTest, ReadsWhatTheResultSays) {
+TEST_F(ResultSetTest, ReadsTheFieldsOfAResult) {
   folder_.Plan("t1", "one", {{"rollout.num_env_runners", 1}}, 7);
   Complete("t1");
   const ResultSet set = Read();
@@ -151,7 +151,7 @@ TEST_F(ResultSetTest, TheMeanIsOfTheFiniteOnesOfTheLastTenth) {
   EXPECT_TRUE(measured({NAN, 1, 2, 3}).not_finite.empty()) << "before the first episode ended";
 }
 
-TEST_F(ResultSetTest, WhatPluginsRecordIsTheMeanOfTheLastTenth) {
+TEST_F(ResultSetTest, AveragesPluginMeasuresOverTheLastTenth) {
   folder_.Plan("t1", "one", {});
   Complete("t1");
   EXPECT_EQ(1, Trial().Find("train/loss")->value);
@@ -185,7 +185,7 @@ TEST_F(ResultSetTest, CurvesHaveStepsAndTime) {
   EXPECT_EQ(1, Trial().curves.at("train/loss").back().value);
 }
 
-TEST_F(ResultSetTest, AResumedAttemptGoesOnWithTheCurveOfTheOneBefore) {
+TEST_F(ResultSetTest, AResumedAttemptExtendsThePreviousCurve) {
   folder_.Plan("t1", "one", {});
   folder_.Start("t1");
   folder_.WriteAttempt("t1", "metrics.jsonl", Iteration(1, 10, 1) + Iteration(2, 20, 1) + Iteration(3, 30, 1));
@@ -201,7 +201,7 @@ TEST_F(ResultSetTest, AResumedAttemptGoesOnWithTheCurveOfTheOneBefore) {
   EXPECT_EQ(1u, trial.Find("SPS")->n);  // the first iteration of the new process warms up again
 }
 
-// The line of what was evaluated before it has the number 0 too.
+// The line of the evaluation before it also has the number 0.
 TEST_F(ResultSetTest, AnIterationZeroWarmsUpAndTheFirstOneIsMeasured) {
   folder_.Plan("t1", "one", {});
   folder_.Start("t1");
@@ -223,7 +223,7 @@ TEST_F(ResultSetTest, AnIterationZeroWarmsUpAndTheFirstOneIsMeasured) {
   EXPECT_EQ(64, trial.curves.at("SPS").at(0).env_steps);
 }
 
-TEST_F(ResultSetTest, ThePrecisionIsThatOfTheResult) {
+TEST_F(ResultSetTest, ReadsThePrecisionOfTheResult) {
   folder_.Plan("t1", "one", {});
   Complete("t1");
   nlohmann::json result = nlohmann::json::parse(kResult);
@@ -251,10 +251,10 @@ TEST_F(ResultSetTest, ResourcesAreReadByTheirHeaderWithoutTheWarmUp) {
   EXPECT_EQ(nullptr, trial.Find("resources/gpu_util_pct"));  // empty throughout
   EXPECT_EQ(nullptr, trial.Find("resources/iteration"));
   EXPECT_EQ(nullptr, trial.Find("vram_peak_mb"));
-  EXPECT_EQ(320, trial.Find("rss_peak_mb")->value);  // larger than what the supervisor saw
+  EXPECT_EQ(320, trial.Find("rss_peak_mb")->value);  // larger than the supervisor's value
 }
 
-TEST_F(ResultSetTest, ASampleWeighsByTheTimeThatItSpeaksOf) {
+TEST_F(ResultSetTest, WeighsASampleByItsDuration) {
   folder_.Plan("t1", "one", {});
   Complete("t1");
   folder_.WriteAttempt("t1", "resources.csv",
@@ -265,17 +265,17 @@ TEST_F(ResultSetTest, ASampleWeighsByTheTimeThatItSpeaksOf) {
   EXPECT_DOUBLE_EQ(40, wait.value) << "1 s of CPU time of 30 and 0.5 s of 60";
   EXPECT_DOUBLE_EQ(1, *cores.sd);
   EXPECT_EQ(2u, cores.n);
-  EXPECT_FALSE(cores.low || cores.high) << "samples that follow each other are not independent";
+  EXPECT_FALSE(cores.low || cores.high) << "successive samples are not independent";
 }
 
-TEST_F(ResultSetTest, WithoutTimesAllSamplesSpeakOfTheSameOne) {
+TEST_F(ResultSetTest, WeighsSamplesEquallyWithoutTimes) {
   folder_.Plan("t1", "one", {});
   Complete("t1");
   folder_.WriteAttempt("t1", "resources.csv", "cpu_cores_used,run_queue_wait_pct\n2,30\n0.5,60\n");
   EXPECT_DOUBLE_EQ(36, Trial().Find("resources/run_queue_wait_pct")->value) << "of CPU time: 2 of 30 and 0.5 of 60";
 }
 
-TEST_F(ResultSetTest, SamplesOfTheWarmUpCountWhereThereAreNoOthers) {
+TEST_F(ResultSetTest, SamplesOfTheWarmUpCountIfThereAreNoOthers) {
   folder_.Plan("t1", "one", {});
   Complete("t1");
   folder_.WriteAttempt("t1", "resources.csv", "time_s,iteration,cpu_quota_pct\n1,0,5\n2,0,7\n");
@@ -285,7 +285,7 @@ TEST_F(ResultSetTest, SamplesOfTheWarmUpCountWhereThereAreNoOthers) {
   EXPECT_EQ(7, Trial().Find("resources/cpu_quota_pct")->value);
 }
 
-TEST_F(ResultSetTest, TheConfigurationIsThatOfTheTrial) {
+TEST_F(ResultSetTest, ReadsTheTrialsConfiguration) {
   folder_.Plan("t1", "one", {});
   folder_.Write("trials/t1/trial.json", R"({"config":{"learner":{"options":{"lr":0.5,"dotted.name":1}}}})");
   const TrialData trial = Trial();
@@ -320,7 +320,7 @@ TEST_F(ResultSetTest, FailedAndInterruptedTrialsAreRowsWithReasons) {
   EXPECT_EQ(TrialState::kFailed, set.trials[0].state);
   EXPECT_EQ(Outcome::kOom, set.trials[0].outcome);
   EXPECT_EQ("no memory left", set.trials[0].why);
-  EXPECT_EQ(1, set.trials[0].Find("train/loss")->value);  // what it has measured stays
+  EXPECT_EQ(1, set.trials[0].Find("train/loss")->value);  // measured values stay
   EXPECT_EQ(nullptr, set.trials[0].Find("SPS"));
   EXPECT_EQ(Outcome::kKilled, set.trials[1].outcome);
   EXPECT_EQ(TrialState::kRunning, set.trials[2].state);
@@ -338,7 +338,7 @@ TEST_F(ResultSetTest, AMissingOrTornResultCostsItsNumbersOnly) {
   EXPECT_NE(nullptr, trial.Find("train/loss"));
 }
 
-TEST_F(ResultSetTest, DroppedPointsAreToldWithTheirReason) {
+TEST_F(ResultSetTest, DroppedPointsAreReportedWithTheirReason) {
   folder_.Plan("t1", "one", {});
   folder_.PlanDropped({{"learner.options.lr", 0.5}, {"env.plugin", "walker"}}, "where #1", "");
   folder_.PlanDropped({{"learner.options.lr", 2}}, "check", "lr is too large");

@@ -26,7 +26,7 @@ TEST(Series, OneSeriesNeedsNoLabel) {
   EXPECT_EQ(std::vector<std::string>{""}, Labels(Analyse({MakeSet({MakeTrial(1, 1, 10), MakeTrial(2, 1, 20)})})));
 }
 
-TEST(Series, AnotherOptionIsAnotherSeriesWithABaselineOfItsOwn) {
+TEST(Series, EachValueOfAnOptionIsASeriesWithItsOwnBaseline) {
   const std::string lr = "learner.options.lr";
   const ParallelEfficiency found =
       Analyse({MakeSet({Swept(MakeTrial(1, 1, 1000), lr, 0.1), Swept(MakeTrial(1, 1, 100), lr, 0.2),
@@ -37,8 +37,8 @@ TEST(Series, AnotherOptionIsAnotherSeriesWithABaselineOfItsOwn) {
   EXPECT_EQ(2u, found.recommendations.size());
 }
 
-TEST(Series, ALabelHasNoMoreThanTellsThemApart) {
-  // Zipped: the second option says nothing that the first has not said.
+TEST(Series, ALabelHasOnlyTheValuesThatDistinguishSeries) {
+  // Zipped: the second option adds no information to the first.
   const auto zipped = [](double lr, int epochs) {
     return Swept(Swept(MakeTrial(1, 1, 10), "learner.options.lr", lr), "learner.options.epochs", epochs);
   };
@@ -54,8 +54,8 @@ TEST(Series, PluginsComeFirstInALabel) {
             Labels(Analyse({MakeSet({MakeTrial(1, 1, 10), other})})));
 }
 
-// A trial that never started has the configuration of its batch, in which no preset is named; an older program's lacks keys.
-TEST(Series, AKeyWithoutAValueAndAPresetThatWasUsedTellNothingApart) {
+// A trial that never started has its batch's configuration without a preset; an older program's configuration lacks keys.
+TEST(Series, NullValuesAndAUsedPresetDoNotDistinguishSeries) {
   TrialData started = MakeTrial(1, 1, 10), never_started = MakeTrial(2, 1, 10);
   started.config["preset"] = "fast";
   started.config["learner"]["options"]["clip"] = nullptr;
@@ -65,11 +65,11 @@ TEST(Series, AKeyWithoutAValueAndAPresetThatWasUsedTellNothingApart) {
   EXPECT_EQ(2u, Labels(Analyse({MakeSet({started, never_started})})).size());
 }
 
-// Trials of one id are of one series, whatever was named around them when they ran; and the other way round.
-TEST(Series, WhatIsOfNoIdentityTellsThemApartOnlyWhereItIsSwept) {
+// Trials with the same id belong to the same series, whatever other keys they recorded, and vice versa.
+TEST(Series, KeysOutsideTheIdentityDistinguishSeriesOnlyIfSwept) {
   for (const HostKey& key : HostKeys()) {
     const bool within = key.path == "seed" || key.path == kRunnersPath || key.path == kRowsPath;
-    if (!key.recorded() || within || key.path == "resources.gpus") continue;  // of those only the kind of device
+    if (!key.recorded() || within || key.path == "resources.gpus") continue;  // only the kind of device counts
     TrialData other = MakeTrial(2, 1, 10);
     SetAtPath(&other.config, key.path, "another value");
     const size_t wanted = key.scope == Scope::kIdentity ? 2 : 1;
@@ -100,7 +100,7 @@ TEST(Series, ThreadsAreOneOnlyIfTheSweepNamesThem) {
             Labels(Analyse({MakeSet({Swept(MakeTrial(1, 1, 10), threads, 1), Swept(MakeTrial(1, 1, 10), threads, 2)})})));
 }
 
-TEST(Series, TheKindOfDeviceTellsSeriesApart) {
+TEST(Series, TheKindOfDeviceDistinguishesSeries) {
   TrialData on_gpu = MakeTrial(1, 1, 10, 1);
   on_gpu.gpus = 1;
   EXPECT_EQ((std::vector<std::string>{"device=cpu", "device=cuda"}), Labels(Analyse({MakeSet({MakeTrial(1, 1, 10), on_gpu})})));
@@ -118,7 +118,7 @@ TEST(Series, MachinesAreKeptApart) {
   }
 }
 
-TEST(Series, ANameThatOnlyOneSeriesHasIsNoFaultOfTheOthers) {
+TEST(Series, ABaselineMayExistInOnlyOneSeries) {
   const std::string lr = "learner.options.lr";
   const ParallelEfficiency found = Analyse({MakeSet({Swept(MakeTrial(1, 1, 10), lr, 0.1), Swept(MakeTrial(2, 1, 15), lr, 0.1),
                                                      Swept(MakeTrial(1, 1, 10), lr, 0.2)})},

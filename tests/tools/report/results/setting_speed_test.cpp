@@ -14,7 +14,7 @@ constexpr double kTail4 = 2.7764451051977987;  // of Student's t with 4 degrees 
 
 struct Measured {
   uint64_t runners, rows;
-  std::vector<double> sps;  // of each seed
+  std::vector<double> sps;  // per seed
 };
 
 ParallelEfficiency Analyse(const std::vector<Measured>& settings) {
@@ -31,7 +31,7 @@ std::vector<double> Around(double sps, double sd) {
   return {sps * std::exp(sd / std::sqrt(2)), sps * std::exp(-sd / std::sqrt(2))};
 }
 
-TEST(SettingSpeed, TheSpreadIsThatOfAllSettings) {
+TEST(SettingSpeed, TheSpreadIsPooledOverAllSettings) {
   const ParallelEfficiency found =
       Analyse({{1, 1, Around(1000, 0.03)}, {1, 2, Around(1100, 0.01)}, {2, 1, Around(1900, 0.02)}, {2, 2, Around(2000, 0.02)}});
   // By hand: four settings x (2 - 1) degrees of freedom; the root of the mean of 9, 1, 4 and 4 is 2.1213 %.
@@ -66,7 +66,7 @@ TEST(SettingSpeed, OneSeedKeepsTheIntervalOfItsRunAndHasNoVerdict) {
   const ParallelEfficiency found = Analyse({{1, 1, {1000}}, {2, 1, {1900}}});
   EXPECT_EQ("iterations", found.settings[0].sps->of);
   EXPECT_EQ(10, *found.settings[0].sps->sd);
-  EXPECT_FALSE(SpeedRatio(found.settings[1], found.settings[0]).low) << "iterations say nothing of the next run";
+  EXPECT_FALSE(SpeedRatio(found.settings[1], found.settings[0]).low) << "iterations give no interval for the next run";
   EXPECT_EQ("too few seeds", found.settings[1].band);
 }
 
@@ -82,14 +82,14 @@ Number Within(double low, double high) {
   return number;
 }
 
-TEST(BandWord, IsThatOfTheWholeInterval) {
+TEST(BandWord, DependsOnTheWholeInterval) {
   EXPECT_EQ("ideal", BandWord(Within(100, 120)));
   EXPECT_EQ("excellent", BandWord(Within(80, 99)));
   EXPECT_EQ("good", BandWord(Within(60, 79)));
   EXPECT_EQ("bottleneck", BandWord(Within(10, 59)));
 }
 
-TEST(BandWord, IsWiderWhereTheIntervalIs) {
+TEST(BandWord, IsVagueForAWideInterval) {
   EXPECT_EQ("excellent or better", BandWord(Within(95, 101)));
   EXPECT_EQ("good or better", BandWord(Within(70, 90)));
   EXPECT_EQ("good or better", BandWord(Within(60, 130)));
@@ -99,14 +99,14 @@ TEST(BandWord, IsWiderWhereTheIntervalIs) {
 }
 
 // Eight rows on two cores: 97.8 % of what two cores can, 24.45 % of what eight could.
-TEST(BandWord, IsThatOfTheCoresWhereRowsExceedThem) {
+TEST(BandWord, ComparesWithTheCoresIfRowsExceedThem) {
   const ParallelEfficiency found = Analyse(
       {{1, 1, Around(1000, 0.001)}, {1, 2, Around(1500, 0.001)}, {2, 1, Around(1300, 0.001)}, {8, 1, Around(1956, 0.001)}});
   ASSERT_EQ(8u, found.settings[3].num_env_runners);
   EXPECT_NEAR(24.45, *found.settings[3].efficiency_pct, 1e-9);
   EXPECT_NEAR(97.8, *found.settings[3].core_efficiency_pct, 1e-9);
   EXPECT_EQ("excellent", found.settings[3].band);
-  EXPECT_EQ("good", found.settings[1].band) << "two rows on two cores: 75 % of the rows, whatever its one runner's core does";
+  EXPECT_EQ("good", found.settings[1].band) << "two rows on two cores: 75 % of the rows";
 }
 
 }  // namespace

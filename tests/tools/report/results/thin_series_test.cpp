@@ -24,7 +24,7 @@ TEST(ThinSeries, KeepsAShortLineWhole) {
   for (size_t i = 0; i < 198; ++i) EXPECT_EQ((Point{static_cast<double>(i), ValueAt(i)}), points[i]);
 }
 
-TEST(ThinSeries, OfAnyLengthTheLeastTheLargestTheFirstAndTheLastStay) {
+TEST(ThinSeries, KeepsExtremesAndEndsForAnyLength) {
   for (const size_t length : {199, 200, 201, 397, 1000, 4096, 100'003}) {
     ThinSeries series;
     std::vector<Point> all;
@@ -42,7 +42,7 @@ TEST(ThinSeries, OfAnyLengthTheLeastTheLargestTheFirstAndTheLastStay) {
     EXPECT_EQ(std::max_element(all.begin(), all.end(), ByValue)->value,
               std::max_element(points.begin(), points.end(), ByValue)->value);
     for (size_t i = 0; i < points.size(); ++i) {
-      EXPECT_EQ(all[static_cast<size_t>(points[i].x)], points[i]) << "no point that was not there";
+      EXPECT_EQ(all[static_cast<size_t>(points[i].x)], points[i]) << "every point is an original one";
       if (i > 0) {
         EXPECT_LT(points[i - 1].x, points[i].x);
       }
@@ -50,7 +50,7 @@ TEST(ThinSeries, OfAnyLengthTheLeastTheLargestTheFirstAndTheLastStay) {
   }
 }
 
-TEST(ThinSeries, GoesOnFromWhereATrialWentBackTo) {
+TEST(ThinSeries, ContinuesFromTheStepToWhichATrialReturned) {
   ThinSeries series;
   for (size_t i = 0; i < 50; ++i) series.Add(static_cast<double>(i), -1);
   for (size_t i = 20; i < 40; ++i) series.Add(static_cast<double>(i), 1);
@@ -59,7 +59,7 @@ TEST(ThinSeries, GoesOnFromWhereATrialWentBackTo) {
   for (size_t i = 0; i < 40; ++i) EXPECT_EQ((Point{static_cast<double>(i), i < 20 ? -1.0 : 1.0}), points[i]);
 }
 
-TEST(ThinSeries, WhatIsNotFiniteIsLeftOut) {
+TEST(ThinSeries, OmitsValuesThatAreNotFinite) {
   ThinSeries series;
   EXPECT_TRUE(series.empty());
   series.Add(1, std::numeric_limits<double>::quiet_NaN());

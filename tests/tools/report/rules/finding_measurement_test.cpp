@@ -1,4 +1,4 @@
-// Rules about the measurement itself: whether it is long and even enough, and what the machine's libraries did to it.
+// Rules about the measurement: its length and evenness, and the influence of the machine's libraries.
 #include <cmath>
 
 #include "findings_fixture.hpp"
@@ -12,13 +12,13 @@ using ::testing::IsEmpty;
 
 TEST(NoisyMeasurement, TheFirstIterationDoesNotCount) { EXPECT_THAT(Ids(Batch().Wavering(2).Diagnose()), IsEmpty()); }
 
-TEST(NoisyMeasurement, FewerThanThreeValuesTellNothing) {
+TEST(NoisyMeasurement, FewerThanThreeValuesAreNotJudged) {
   Batch b;
   for (CombinedTrial& t : b.combined().trials) t.data.curves.clear();
   EXPECT_THAT(WhySilent("noisy_measurement", b.Diagnose()), HasSubstr("fewer than 3"));
 }
 
-TEST(NoisyMeasurement, IterationsAreDoubledAndTheirNumberIsSaid) {
+TEST(NoisyMeasurement, IterationsAreDoubledAndTheirNumberIsReported) {
   const Finding f = The("noisy_measurement", Batch().Wavering(300).Diagnose());
   EXPECT_THAT(Changes(f), ElementsAre("budget.iterations: 6 -> 12"));
   EXPECT_NEAR(30 * std::sqrt(10 / 9.0), f.evidence[0].value, 1e-9);
@@ -43,7 +43,7 @@ TEST(NoisyMeasurement, SeedsThatDifferAskForMoreSeeds) {
   EXPECT_EQ("3 seeds", f.evidence[0].window);
 }
 
-TEST(NoisyMeasurement, AllPlannedSeedsCountAsWhatTheFileHas) {
+TEST(NoisyMeasurement, AllPlannedSeedsCountAsTheFilesSeeds) {
   Batch b;
   b.Add("2x1", 2, 1, 2300, 1).Add("2x1", 2, 1, 1500, 2).Add("2x1", 2, 1, 1, 3);
   b.last().state = TrialState::kFailed;
@@ -61,7 +61,7 @@ TEST(NoisyMeasurement, AnOutlierCountsIfItIsFarFromTheMedian) {
   EXPECT_THAT(Ids(Batch().Speeds(speeds).Diagnose()), IsEmpty());
 }
 
-TEST(ThreadsMismatch, APluginThatBearsOneThreadOnlyIsNamedAsTheCause) {
+TEST(ThreadsMismatch, NamesAPluginThatSupportsOnlyOneThread) {
   const Finding f = The("threads_mismatch", Batch().Measure("threads", 1).Diagnose());
   EXPECT_EQ("threads", f.evidence[0].measure);
   EXPECT_EQ(2, f.evidence[0].threshold);

@@ -1,4 +1,4 @@
-// Each rule by itself: what it proposes, how grave it is, and the cases in which the plain threshold would mislead.
+// Each rule separately: its proposals, its severity, and cases in which the plain threshold would mislead.
 #include <cmath>
 
 #include "findings_fixture.hpp"
@@ -12,7 +12,7 @@ using ::testing::IsEmpty;
 
 // Learning.
 
-TEST(UnstableLearning, OffersWhatTheOptionsDeclare) {
+TEST(UnstableLearning, ProposesTheDeclaredOptions) {
   Batch b;
   b.options().push_back({"unstable_learning", "learner.options.share", -1, "number", "(0,1]"});
   const Finding f = The("unstable_learning", b.FallsTo(0).Diagnose());
@@ -20,7 +20,7 @@ TEST(UnstableLearning, OffersWhatTheOptionsDeclare) {
   EXPECT_THAT(f.title, HasSubstr("rose to 64.5 and fell back to 0"));
 }
 
-TEST(UnstableLearning, FewReturnsOrNoiseAreNone) {
+TEST(UnstableLearning, IsSilentForFewReturnsOrNoise) {
   Batch few;
   few.FallsTo(0).last().curves["return"].resize(39);
   few.combined().trials.erase(few.combined().trials.begin());
@@ -31,7 +31,7 @@ TEST(UnstableLearning, FewReturnsOrNoiseAreNone) {
   EXPECT_THAT(Ids(noise.Diagnose()), IsEmpty());
 }
 
-TEST(UnstableLearning, TakesUpdatesThatMovedThePolicyFar) {
+TEST(UnstableLearning, NeedsUpdatesThatMovedThePolicyFar) {
   Batch b;
   b.FallsTo(0);
   for (CurvePoint& point : b.last().curves["train/kl"]) point.value = 4.9e-6;
@@ -42,13 +42,13 @@ TEST(UnstableLearning, TakesUpdatesThatMovedThePolicyFar) {
   EXPECT_DOUBLE_EQ(0.31, f.evidence.at(1).value);
 }
 
-TEST(UnstableLearning, AGainIsWhatIsAboveTheUniformFloor) {
-  // The best is 64.5: of the 4.5 above the floor all is lost at 60 and less than half at 63.
+TEST(UnstableLearning, AGainIsMeasuredAboveTheUniformBaseline) {
+  // The best is 64.5, 4.5 above the baseline: at 60 all of it is lost, at 63 less than half.
   EXPECT_THAT(Ids(Batch().FallsTo(63).Measure("floor_uniform/return", 60).Diagnose()), IsEmpty());
   EXPECT_THAT(Ids(Batch().FallsTo(34.4).Measure("floor_uniform/return", 64.4).Diagnose()), IsEmpty());
 }
 
-TEST(UnstableLearning, IsOfMostSeeds) {
+TEST(UnstableLearning, NeedsMostSeeds) {
   Batch b;
   b.FallsTo(0).Add("2x1", 2, 1, 1900, 1);
   EXPECT_THAT(Ids(b.Diagnose()), IsEmpty());
@@ -56,7 +56,7 @@ TEST(UnstableLearning, IsOfMostSeeds) {
   EXPECT_THAT(The("unstable_learning", b.Diagnose()).confidence, HasSubstr("2 of 3 seeds"));
 }
 
-TEST(OutOfMemory, TakesRowsAwayFromAPointWithoutAResult) {
+TEST(OutOfMemory, ReducesTheRowsOfAPointWithoutAResult) {
   Batch b;
   b.Add("2x8", 2, 8, 4000).RunsOutOfMemory();
   const Finding f = The("out_of_memory", b.Diagnose());
@@ -75,7 +75,7 @@ TEST(OutOfMemory, AnUpdateInSmallerPartsIsAWarning) {
   EXPECT_THAT(Changes(f), ElementsAre("learner.options.minibatch_size: 128 -> 64"));
 }
 
-TEST(OutOfMemory, AMicroBatchBecomesWhatFittedAndTheUpdateStaysTheSame) {
+TEST(OutOfMemory, ProposesTheMicroBatchThatFittedAndKeepsTheUpdate) {
   Batch b;
   b.options() = {{"out_of_memory", "learner.options.per_device_train_batch_size", -1, "integer", "auto|[0,)"},
                  {"out_of_memory", "learner.options.gradient_checkpointing", 0, "boolean", ""}};
@@ -89,7 +89,7 @@ TEST(OutOfMemory, AMicroBatchBecomesWhatFittedAndTheUpdateStaysTheSame) {
   // 64 x 1 = 16 x 4
   const std::map<std::string, nlohmann::json> parts = {{"learner.options.gradient_accumulation_steps", 4}};
   EXPECT_EQ(parts, f.fixes.at(0).also);
-  // Left to follow from the other two it follows.
+  // The remaining value follows from the other two.
   b.Configure("learner.options.gradient_accumulation_steps", 0);
   f = The("out_of_memory", b.Diagnose());
   EXPECT_TRUE(f.fixes.at(0).also.empty());
@@ -107,14 +107,14 @@ TEST(Oversubscribed, ThreadsGoDownToTheGrantedCores) {
   EXPECT_EQ(-1, f.direction);
 }
 
-TEST(Oversubscribed, WithNoMoreThreadsThanCoresOthersAreToBlameAndNothingIsProposed) {
+TEST(Oversubscribed, WithNoMoreThreadsThanCoresItBlamesOtherPrograms) {
   const Finding f = The("oversubscribed", Batch().Measure("resources/psi_cpu_some_pct", 20.1).Diagnose());
   EXPECT_THAT(f.fixes, IsEmpty());
   EXPECT_THAT(f.cause, HasSubstr("other programs"));
   EXPECT_EQ("resources/psi_cpu_some_pct", f.moves);
 }
 
-// A trial so short, or so starved, that its monitor took no sample; what the host counts itself tells.
+// A trial so short, or so starved, that its monitor took no sample; the host's own counters show it.
 TEST(Oversubscribed, IsSeenWithoutSamples) {
   const Finding f = The("oversubscribed", Batch().Forget("resources/").Measure("time/waiting_for_a_core_pct", 40).Diagnose());
   EXPECT_THAT(f.title, HasSubstr("wait for a core for 40 % of their time"));
@@ -122,7 +122,7 @@ TEST(Oversubscribed, IsSeenWithoutSamples) {
   Batch sampled;
   sampled.Measure("time/waiting_for_a_core_pct", 40).Measure("resources/run_queue_wait_pct", 2);
   for (const Finding& other : sampled.Diagnose().findings)
-    EXPECT_NE("oversubscribed", other.id) << "samples are of the trial at work";
+    EXPECT_NE("oversubscribed", other.id) << "samples describe the trial at work";
 }
 
 TEST(CpuThrottled, TheQuotaAndNotTheCoresLimitsTheThreads) {
@@ -168,7 +168,7 @@ TEST(RamNearLimit, ThePeakCountsAndRowsGoDown) {
   EXPECT_THAT(Changes(The("ram_near_limit", b.Diagnose())), ElementsAre("rollout.num_envs_per_env_runner: 5 -> 2"));
 }
 
-TEST(RamNearLimit, TheControlGroupIsNamedOnlyWhereThereIsOne) {
+TEST(RamNearLimit, NamesTheControlGroupOnlyIfThereIsOne) {
   Batch b;
   b.Measure("resources/memory_limit_pct", 95);
   b.Add("1x2", 1, 2, 1900).Measure("resources/ram_system_pct", 97).last().measures.erase("resources/memory_limit_pct");
@@ -224,7 +224,7 @@ TEST(SpeedupFlat, StopsAtTheLastGoodPointOfTheAxis) {
   EXPECT_THAT(Changes(f), ElementsAre("rollout.num_env_runners: 8 -> 2"));
 }
 
-TEST(SpeedupFlat, AStepOfAnotherFactorIsConvertedToADoubling) {
+TEST(SpeedupFlat, ConvertsStepsToDoublings) {
   // 1.1 x 1.1 for a factor of 4 is 10 % per doubling.
   EXPECT_THAT(Ids(Batch().Add("8x1", 8, 1, 1900 * 1.22).Diagnose()), IsEmpty());
   EXPECT_THAT(Ids(Batch().Add("8x1", 8, 1, 1900 * 1.20).Diagnose()), ElementsAre("speedup_flat"));
@@ -275,7 +275,7 @@ TEST(EnvBound, RunnersGoUpToTheCores) {
   EXPECT_EQ(1, f.direction);
 }
 
-TEST(EnvBound, IsANoteWhereAnotherSettingUsesTheCores) {
+TEST(EnvBound, IsANoteIfADifferentSettingUsesTheCores) {
   Batch b;
   std::swap(b.combined().trials[0], b.combined().trials[1]);
   b.Measure("phase/env_step", 75).Measure("phase/update_backward", 1).Measure("phase/infer", 1);
@@ -327,14 +327,14 @@ TEST(CollectionBound, FewRowsAndOneRunnerAreBothNamed) {
   EXPECT_THAT(Ids(d), testing::Not(testing::Contains("env_bound")));
 }
 
-TEST(CollectionBound, IsQuietAtItsThresholdWithRowsEnoughAndWhereTheEnvsAloneTakeTheTime) {
+TEST(CollectionBound, IsSilentAtItsThresholdWithEnoughRowsOrSlowEnvs) {
   Batch at = Sequential();
   at.Measure("phase/infer", 25).Measure("phase/update_backward", 15);
   EXPECT_THAT(Ids(at.Diagnose()), testing::Not(testing::Contains("collection_bound")));
 
   Batch rows = Sequential();
   rows.Configure("rollout.num_envs_per_env_runner", 16).Configure("rollout.num_env_runners", 2);
-  EXPECT_THAT(Ids(rows.Diagnose()), testing::Not(testing::Contains("collection_bound"))) << "nothing is left to raise";
+  EXPECT_THAT(Ids(rows.Diagnose()), testing::Not(testing::Contains("collection_bound"))) << "no option is left to raise";
 
   Batch envs = Sequential();
   envs.Measure("phase/infer", 2).Measure("phase/env_step", 38);
@@ -342,7 +342,7 @@ TEST(CollectionBound, IsQuietAtItsThresholdWithRowsEnoughAndWhereTheEnvsAloneTak
   EXPECT_THAT(Ids(envs.Diagnose()), testing::Contains("env_bound"));
 }
 
-TEST(CollectionBound, WhereActionsAreTheLesserPartOnlyRunnersAreProposed) {
+TEST(CollectionBound, ProposesOnlyRunnersIfActionsAreTheLesserPart) {
   Batch b = Sequential();
   b.Measure("phase/infer", 16).Measure("phase/env_step", 23);  // 40 % of 16 + 23 + 1
   EXPECT_THAT(Changes(The("collection_bound", b.Diagnose())),
@@ -351,9 +351,9 @@ TEST(CollectionBound, WhereActionsAreTheLesserPartOnlyRunnersAreProposed) {
   EXPECT_THAT(Changes(The("collection_bound", b.Diagnose())), ElementsAre("rollout.num_env_runners: 1 -> 2"));
 }
 
-TEST(CollectionBound, RunnersThatAnotherSettingHasAreNotProposed) {
+TEST(CollectionBound, RunnersOfADifferentSettingAreNotProposed) {
   Batch b = Sequential();
-  b.Measure("phase/infer", 15).Measure("phase/env_step", 24);  // the runners are all there is to raise
+  b.Measure("phase/infer", 15).Measure("phase/env_step", 24);  // only runners can be raised
   b.Add("2x1", 2, 1, 1900);
   EXPECT_THAT(Ids(b.Diagnose()), testing::Not(testing::Contains("collection_bound")));
   b.last().state = TrialState::kFailed;
@@ -369,8 +369,8 @@ TEST(CollectionBound, SetChunksAreRaisedFirst) {
   EXPECT_THAT(Changes(f), ElementsAre("rollout.chunk_rows: 2 -> 16"));
 }
 
-TEST(CollectionBound, WhereOneCallTakesTheRowsOfAllRunnersTheseCount) {
-  Batch b = Sequential();  // as of a plugin that does not bear several calls at once
+TEST(CollectionBound, CountsTheRowsOfAllRunnersIfOneCallActsForThem) {
+  Batch b = Sequential();  // as with a plugin that supports only one call at a time
   b.Configure("rollout.num_env_runners", 8).Configure("rollout.num_envs_per_env_runner", 2).Measure("chunk_rows", 16);
   EXPECT_THAT(Ids(b.Diagnose()), testing::Not(testing::Contains("collection_bound"))) << "16 rows a call";
   b.Configure("rollout.num_env_runners", 2).Measure("chunk_rows", 4);
@@ -385,7 +385,7 @@ TEST(CollectionBound, IsSilentWithoutPhasesOrCores) {
   EXPECT_THAT(WhySilent("collection_bound", b.Diagnose()), HasSubstr("no phase times"));
 }
 
-TEST(UpdateBound, OptionsThatTakeWorkAwayComeFirst) {
+TEST(UpdateBound, OptionsThatReduceWorkComeFirst) {
   Batch b;
   Share("phase/update_backward", 90)(b);
   EXPECT_THAT(Changes(The("update_bound", b.Diagnose())),
@@ -435,7 +435,7 @@ TEST(UpdateBound, AWholeNumberIsNotLoweredTo0) {
 
 // GPU.
 
-TEST(GpuUseTarget, ShowsThePowerBesideItWithoutAThreshold) {
+TEST(GpuUseTarget, ShowsThePowerWithoutAThreshold) {
   Batch b;
   b.Measure("resources/gpu_util_pct", 40).Measure("resources/gpu_power_w", 220);
   const Finding f = The("gpu_use_target", b.Diagnose());

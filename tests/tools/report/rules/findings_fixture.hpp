@@ -1,4 +1,4 @@
-// A batch of made-up measures, to be changed where a test speaks of it, and short words for what was found.
+// A batch of fictitious measures that tests change, and short helpers for its findings.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -17,8 +17,8 @@
 
 namespace backplane {
 
-// Two settings on two cores, on a machine that tells everything there is to tell, and nothing is wrong with them. A test
-// changes what it speaks of.
+// Two settings on two cores without any problem, on a machine with all measures. A test changes only the values that it is
+// about.
 class Batch {
  public:
   Batch() {
@@ -72,7 +72,7 @@ class Batch {
     return *this;
   }
 
-  // Of the last trial.
+  // Sets a measure of the last trial.
   Batch& Measure(const std::string& name, double value) {
     Number& n = last().measures[name];
     n.value = value;
@@ -85,12 +85,12 @@ class Batch {
     last().config[nlohmann::json::json_pointer(pointer)] = value;
     return *this;
   }
-  // Of all trials: the path is one that the sweep gives.
+  // Marks the path as swept, with the trials' values.
   Batch& Sweep(const std::string& path) {
     for (CombinedTrial& t : combined_.trials) t.data.values.emplace_back(path, t.data.At(path));
     return *this;
   }
-  // The first setting and the others have so many seeds, even numbers, half of them as far above the setting's SPS as the
+  // The first setting and the others have these (even) numbers of seeds. Half of them are as far above the setting's SPS as the
   // others are below it: the standard deviation of the logarithms is `sd`.
   Batch& Seeded(uint64_t n_of_first, uint64_t n_of_others, double sd) {
     const std::vector<CombinedTrial> settings = std::move(combined_.trials);
@@ -112,7 +112,7 @@ class Batch {
     for (const double v : values) curve.push_back({curve.size() + 1, 0, 0, v, curve.empty()});
     return *this;
   }
-  // The return falls in the last eighth to `to`, having risen from about 5 to about 65 till then.
+  // The return rises from about 5 to about 65, and falls to `to` in the last eighth.
   Batch& FallsTo(double to) {
     std::vector<CurvePoint>& curve = last().curves["return"];
     for (size_t i = curve.size() * 7 / 8; i < curve.size(); ++i) curve[i].value = to;
@@ -122,7 +122,7 @@ class Batch {
     last().state = TrialState::kInfeasible, last().outcome = Outcome::kOom, last().why = "no memory left";
     return *this;
   }
-  // Ten speeds after the first, half of them so much above 1000 and half below.
+  // Ten speeds after the first, half of them this far above 1000 and half below.
   Batch& Wavering(double by) {
     std::vector<double> speeds = {1};
     for (int i = 0; i < 10; ++i) speeds.push_back(1000 + (i % 2 ? by : -by));
@@ -134,7 +134,7 @@ class Batch {
   std::vector<OptionHelp>& options() { return options_; }
   Combined& combined() { return combined_; }
 
-  // Of all trials.
+  // Removes measures from all trials.
   Batch& Forget(const std::string& prefix) {
     for (CombinedTrial& t : combined_.trials) {
       std::erase_if(t.data.measures, [&](const auto& m) { return m.first.starts_with(prefix); });
@@ -149,7 +149,7 @@ class Batch {
   Diagnosis DiagnoseWithoutScores() { return backplane::Diagnose(combined_, nullptr, options_); }
 
  private:
-  // Against the group's first setting, which is one row on one core. Each group is a series.
+  // Compared with the group's first setting, which has one row on one core. Each group is a series.
   ParallelEfficiency Score() const {
     ParallelEfficiency p;
     for (size_t i = 0; i < combined_.trials.size(); ++i) {

@@ -11,14 +11,14 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// One rule on both sides of its threshold, and without the evidence that it needs.
+// One rule on both sides of its threshold, and without its evidence.
 struct Edge {
   std::string id;
   std::function<void(Batch&)> above, below;
-  std::string needs;  // prefix of the measures; empty: it needs something else
+  std::string needs;  // prefix of the measures; empty: it needs other data
 };
 
-// Ten speeds after the first that differ by so many percent from their mean: by sqrt(10 / 9) of it in standard deviation.
+// Ten speeds after the first that differ from their mean by this percentage: a standard deviation of sqrt(10 / 9) of it.
 std::function<void(Batch&)> Wavering(double pct) {
   return [=](Batch& b) { b.Wavering(10 * pct); };
 }
@@ -28,7 +28,7 @@ std::function<void(Batch&)> Collecting(double pct) {
   return [=](Batch& b) { b.Forget("phase/").Measure("phase/infer", pct).Measure("phase/update_backward", 100 - pct); };
 }
 
-// Of the last trial, after four iterations in 8 s.
+// Sets the last trial's precision after four iterations in 8 s.
 std::function<void(Batch&)> Precision(double reached_pct, bool missed) {
   return [=](Batch& b) {
     b.Measure("precision/wanted_pct", 5).Measure("precision/reached_pct", reached_pct).Measure("precision/missed", missed);
@@ -70,7 +70,7 @@ const std::vector<Edge>& Edges() {
       {"out_of_memory", [](Batch& b) { b.RunsOutOfMemory(); }, [](Batch&) {}, ""},
       {"noisy_measurement", Wavering(4.75), Wavering(4.74), ""},
       {"precision_not_reached", Precision(5.1, true), Precision(5, false), ""},
-      // Of four seeds a setting that are within 0.001 % of each other.
+      // A setting has four seeds within 0.001 % of each other.
       {"core_efficiency_high", [](Batch& b) { b.Measure("SPS", 2101).Seeded(4, 4, 1e-5); },
        [](Batch& b) { b.Measure("SPS", 2100).Seeded(4, 4, 1e-5); }, "SPS"},
       {"threads_mismatch", With("learner_threads", 1), With("learner_threads", 2), "learner_threads"},
@@ -78,7 +78,7 @@ const std::vector<Edge>& Edges() {
   return edges;
 }
 
-TEST(Findings, AHealthyCaseHasNone) {
+TEST(Findings, AreEmptyForAHealthyBatch) {
   const Diagnosis d = Batch().Diagnose();
   EXPECT_THAT(Ids(d), IsEmpty());
   EXPECT_TRUE(d.silent.empty()) << d.silent.front().id << ": " << d.silent.front().why;
@@ -120,14 +120,14 @@ TEST(Findings, EveryRuleIsOnBothSidesOfItsThresholdHereAndExplained) {
   EXPECT_FALSE(Explain("no_such_rule"));
 }
 
-TEST(Findings, TheirIdsAreThoseThatAnOptionMayHelpAgainst) {
+TEST(Findings, TheirIdsEqualThoseThatOptionsCanName) {
   std::vector<std::string> ids;
   for (const RuleInfo& rule : FindingRules()) ids.push_back(rule.id);
   EXPECT_THAT(ids,
               ::testing::UnorderedElementsAreArray(std::vector<std::string>(std::begin(kFindingIds), std::end(kFindingIds))));
 }
 
-TEST(Findings, EachSaysWhatWasMeasuredAndWhatShouldMove) {
+TEST(Findings, EachHasEvidenceAndAMeasureToImprove) {
   for (const Edge& edge : Edges()) {
     Batch b;
     edge.above(b);
@@ -167,7 +167,7 @@ TEST(Findings, SilenceNamesTheMeasureAndTheReason) {
             WhySilent("cpu_saturated", Batch().Forget("resources/").Diagnose()));
 }
 
-TEST(Findings, NothingThatRanIsSilenceThroughout) {
+TEST(Findings, WithoutResultsAllRulesStaySilent) {
   Batch b;
   for (CombinedTrial& t : b.combined().trials) t.data.state = TrialState::kFailed;
   const Diagnosis d = b.Diagnose();
@@ -195,7 +195,7 @@ TEST(Findings, ADeviceThatWasNotGrantedIsNotJudged) {
 TEST(Findings, TheGravestComesFirstAndTheFurthestBeyondItsThreshold) {
   Batch b;
   b.Measure("resources/memory_limit_pct", 95).Measure("resources/psi_io_some_pct", 99);
-  // 5.6 % and 100 % beyond, a warning each.
+  // 5.6 % and 100 % beyond their thresholds, a warning each.
   b.Measure("resources/throttled_periods_pct", 10).Measure("resources/gpu_throttled_pct", 5.28);
   b.Measure("resources/cpu_quota_pct", 95).Measure("resources/cpu_cores_used", 1.9);
   EXPECT_THAT(Ids(b.Diagnose()),
@@ -204,7 +204,7 @@ TEST(Findings, TheGravestComesFirstAndTheFurthestBeyondItsThreshold) {
 
 TEST(Findings, SettingsConcernedCountAsMuchAsTheDistance) {
   Batch b;
-  // Beyond its threshold by all of it in one setting, by 60 % of its own in two.
+  // Twice its threshold in one setting, 1.6 times its own in two.
   b.Measure("resources/throttled_periods_pct", 10);
   for (CombinedTrial& t : b.combined().trials) t.data.measures["resources/gpu_throttled_pct"].value = 8;
   EXPECT_THAT(Ids(b.Diagnose()), ElementsAre("clock_throttled", "cpu_throttled"));
@@ -217,7 +217,7 @@ TEST(Findings, StoragePressureIsNoHeadline) {
   EXPECT_EQ(nullptr, d.Lead());
 }
 
-TEST(Findings, OtherProgramsVoidWhatTimesSayAndNothingElse) {
+TEST(Findings, OtherProgramsInvalidateOnlyTimes) {
   Batch b;
   Share("phase/update_backward", 90)(b);
   b.Measure("resources/run_queue_wait_pct", 50).Measure("resources/memory_limit_pct", 95);
@@ -229,7 +229,7 @@ TEST(Findings, OtherProgramsVoidWhatTimesSayAndNothingElse) {
   EXPECT_THAT(The("ram_near_limit", d).confidence, HasSubstr("high"));
 }
 
-TEST(Findings, ThreadsOfTheSettingsOwnVoidNothing) {
+TEST(Findings, ThreadsOfTheSettingInvalidateNoTimes) {
   Batch b;
   Share("phase/update_backward", 90)(b);
   b.Configure("rollout.threads", 16).Measure("threads", 16).Measure("learner_threads", 16);
@@ -264,7 +264,7 @@ TEST(Findings, ADifferentDiagnosisIsAFindingOfItsOwn) {
   EXPECT_THAT(found[1].fixes, IsEmpty());
 }
 
-TEST(Findings, WhereASettingThatIsBetterHasTheValueItIsNamedAndNothingProposed) {
+TEST(Findings, NameABetterSettingThatAlreadyHasTheValue) {
   Batch b;
   b.Measure("SPS", 1050);
   EXPECT_FALSE(The("speedup_flat", b.Diagnose()).fixes.at(0).swept);
@@ -277,7 +277,7 @@ TEST(Findings, WhereASettingThatIsBetterHasTheValueItIsNamedAndNothingProposed) 
   EXPECT_EQ(100, f.evidence.back().value);
 }
 
-// 2x1 has 10 epochs, which take 90 % of its time, and the other one 5, as would be proposed.
+// 2x1 has 10 epochs, which take 90 % of its time. The other setting has 5, as would be proposed.
 Batch HalfTheEpochs(double sps) {
   Batch b;
   Share("phase/update_backward", 90)(b);
@@ -287,7 +287,7 @@ Batch HalfTheEpochs(double sps) {
   return b;
 }
 
-TEST(Findings, WhatTheBatchRefutesIsNotProposed) {
+TEST(Findings, ChangesThatTheBatchRefutesAreNotProposed) {
   // 1900 steps/s with 10 epochs.
   EXPECT_THAT(Changes(The("update_bound", HalfTheEpochs(1000).Diagnose())),
               ElementsAre("learner.options.minibatch_size: 128 -> 256"));
@@ -296,12 +296,12 @@ TEST(Findings, WhatTheBatchRefutesIsNotProposed) {
 }
 
 TEST(Findings, TwoSeedsOfANeighbourThatIsFasterRefuteNothing) {
-  // 2 % apart, a fifth faster: an interval of two seeds alone would reach from one to the other.
+  // 2 % apart, a fifth faster: an interval from only two seeds would include both.
   const Finding named = The("update_bound", HalfTheEpochs(2300).Seeded(2, 2, 0.02).Diagnose());
   EXPECT_THAT(named.effect, HasSubstr("1x1 of this batch has learner.options.num_epochs 5, and SPS 2"));
 }
 
-TEST(Findings, NothingIsLeftToSayWhereTheBatchRefutesAll) {
+TEST(Findings, AFindingDisappearsIfTheBatchRefutesAllItsChanges) {
   Batch b = HalfTheEpochs(1000);
   b.options() = {{"update_bound", "learner.options.num_epochs", -1, "integer", "[1,)"}};
   EXPECT_THAT(Ids(b.Diagnose()), ::testing::Not(::testing::Contains("update_bound")));
@@ -360,7 +360,7 @@ TEST(Findings, SettingsOfSeveralMachinesKeepTheirPlaces) {
   EXPECT_THAT(The("cpu_throttled", b.Diagnose()).settings, ElementsAre("1x1 (right)"));
 }
 
-TEST(Findings, TheWindowSaysOverWhat) {
+TEST(Findings, TheWindowDescribesTheSamples) {
   const Finding f = The("cpu_throttled", Batch().Measure("resources/throttled_periods_pct", 8).Diagnose());
   EXPECT_EQ("mean after the first iteration, 12 samples", f.evidence[0].window);
   EXPECT_EQ(5, f.evidence[0].threshold);

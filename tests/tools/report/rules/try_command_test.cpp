@@ -9,7 +9,7 @@ namespace {
 
 using test_support::Set;
 
-// Of a batch that was started with all that a command line may say.
+// A batch that was started with all options of the command line.
 ResultSet Typed() {
   ResultSet set = Set({});
   set.run.config_file = "my walk.yaml";
@@ -41,7 +41,7 @@ TEST(TryCommand, AnAxisThatWasTypedGivesWayToTheNewOneInTheSameFolder) {
       CommandOf(Typed(), {"learner.options.lr", 0.1, 0.05, true}));
 }
 
-TEST(TryCommand, APointAndWhatGoesWithTheChangeAreNamed) {
+TEST(TryCommand, NamesThePointAndTheDependentChanges) {
   Fix fix{"learner.options.lr", 0.1, 0.05, true, "two words"};
   EXPECT_EQ("backplane run outputs/walk/config.yaml --sweep 'two words:learner.options.lr=0.05'", CommandOf(Set({}), fix));
   fix = {"learner.options.size", 8, 4};
