@@ -151,7 +151,7 @@ TEST_F(FastCheck, ACrashBreaksTheRule) {
   if (kSanitized) GTEST_SKIP() << "there is time for few cases";
   const Finished run = RunFlawed("--set env.options.flaw=crashes");
   EXPECT_EQ(run.exit, 1) << run.err;
-  EXPECT_THAT(run.err, testing::AllOf(HasSubstr("env.flawed breaks the rule"), HasSubstr("found SIGSEGV")));
+  EXPECT_THAT(run.err, testing::AllOf(HasSubstr("env.flawed breaks the rule"), HasSubstr("got SIGSEGV")));
 }
 
 TEST_F(FastCheck, AValidatedFileIsNotTestedAgain) {

@@ -286,7 +286,7 @@ TEST_F(RefusedOptions, AreErrorsOfTheFile) {
 TEST_F(RefusedOptions, EndARunBeforeItStarts) {
   const Finished run = Run("run crowd.yaml");
   EXPECT_EQ(run.exit, 2);
-  EXPECT_EQ(Times(run.err, "need 38 cells"), 1u) << run.err;
+  EXPECT_EQ(Times(run.err, "expected 38 cells"), 1u) << run.err;
   EXPECT_EQ(Times(run.err, kFar), 1u) << run.err;
   EXPECT_THAT(run.err, HasSubstr("2 errors in crowd.yaml; nothing was started; --skip-invalid runs the other trials"));
   EXPECT_EQ(run.out, "");

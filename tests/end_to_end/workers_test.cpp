@@ -164,7 +164,7 @@ TEST_F(Workers, AreRejectedForLearnersThatCannotUseThem) {
       const Finished run = Run(command);
       EXPECT_EQ(run.exit, 2) << run.err;
       EXPECT_THAT(run.err, HasSubstr(why));
-      EXPECT_THAT(run.err, HasSubstr("leave rollout.workers out"));
+      EXPECT_THAT(run.err, HasSubstr("remove rollout.workers"));
       EXPECT_THAT(run.err, HasSubstr("refused.yaml:4:11: error"));
     }
   }

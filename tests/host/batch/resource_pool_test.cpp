@@ -263,7 +263,7 @@ TEST(ResourcePool, DevicesThatAreNotThereAreNamedWithThoseThatAre) {
   EXPECT_THAT(Complaint([] { ResourcePool(Smt(2, 2), {.gpus = {{1, 1}}}); }), HasSubstr("expected each GPU once, got 1 twice"));
   EXPECT_EQ("resources.gpus: a trial needs 1; none found, or hidden by CUDA_VISIBLE_DEVICES",
             Complaint([] { ResourcePool(Smt(2), {}).Require(Gpus(1)); }));
-  EXPECT_THAT(Complaint([] { ResourcePool(Smt(2, 2), {}).Require(Gpus(1.5)); }), HasSubstr("found 1.5"));
+  EXPECT_THAT(Complaint([] { ResourcePool(Smt(2, 2), {}).Require(Gpus(1.5)); }), HasSubstr("got 1.5"));
 }
 
 TEST(ResourcePool, ThisMachineHasCores) {

@@ -45,7 +45,7 @@ TEST(Csv, NamesRowAndLine) {
   const std::string head = "document,summary\n\"two\nlines\",s\n";
   EXPECT_THAT(Read("a.csv", head + "alone\n").error, HasSubstr("row 2 (line 4): expected 2 fields as in the header, got 1"));
   EXPECT_THAT(Read("a.csv", head + "a,b,c\n").error, HasSubstr("row 2 (line 4): expected 2 fields as in the header, got 3"));
-  EXPECT_THAT(Read("a.csv", head + "\nx,y\n").error, HasSubstr("row 2 (line 4): wanted 2 fields"));
+  EXPECT_THAT(Read("a.csv", head + "\nx,y\n").error, HasSubstr("row 2 (line 4): expected 2 fields"));
   EXPECT_THAT(Read("a.csv", head + "x, \n").error, HasSubstr("row 2 (line 4): 'summary' is empty"));
   EXPECT_THAT(Read("a.csv", head + ",y\n").error, HasSubstr("row 2 (line 4): 'document' is empty"));
   EXPECT_THAT(Read("a.csv", head + "ok\xFFno,y\n").error, HasSubstr("row 2 (line 4): byte 3 of field 'document' is not UTF-8"));

@@ -212,7 +212,7 @@ TEST_F(FolderEngineTest, MovedFolderLosesAllJobs) {
   std::filesystem::rename(folder_ / "engine", folder_ / "elsewhere");
   const JobEnd end = Ends(1)[0];
   EXPECT_EQ(end.job, job);
-  EXPECT_THAT(end.lost, HasSubstr("moved away"));
+  EXPECT_THAT(end.lost, HasSubstr("the results folder was moved"));
   while (!worker->Wait(1000)) {
   }
   EXPECT_THAT(Left(), IsEmpty());

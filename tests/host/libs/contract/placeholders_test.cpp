@@ -33,7 +33,7 @@ TEST(Placeholders, ABraceIsDoubled) {
 
 TEST(Placeholders, RejectsASingleBrace) {
   for (const char* word : {"{", "}", "a{b", "{}", "{a b}", "{1}", "{\"a\": 1}"})
-    EXPECT_THAT(NamesIn(word).front(), HasSubstr("error: '" + std::string(word) + "' has a ")) << word;
+    EXPECT_THAT(NamesIn(word).front(), HasSubstr("in '" + std::string(word) + "', got a single '")) << word;
 }
 
 TEST(Placeholders, AWordWithoutAnyMayBeAPath) {

@@ -53,7 +53,7 @@ TEST(Catalog, AcceptsAPathToAFile) {
   std::string why_not;
   EXPECT_NE(catalog.Find(BP_KIND_ENV, Fixture("env_good"), &why_not), nullptr);
   EXPECT_EQ(catalog.Find(BP_KIND_LEARNER, Fixture("env_good"), &why_not), nullptr);
-  EXPECT_THAT(why_not, HasSubstr("holds no learner"));
+  EXPECT_THAT(why_not, HasSubstr("contains no learner"));
 }
 
 TEST(Catalog, RejectsANameOfTwoFiles) {

@@ -42,7 +42,7 @@ TEST(Seq2seqDevice, DefaultsToAGpuIfThereIsOne) {
 TEST(Seq2seqDevice, RejectsUnusableDevices) {
   EXPECT_THAT(Refusal({{"device", "cuda"}}, false),
               HasSubstr("device: cuda: expected a GPU and a LibTorch built for it, got none"));
-  EXPECT_THAT(Refusal({{"parallel_microbatches", "2"}}, true), HasSubstr("parallel_microbatches: 2 at the same time"));
+  EXPECT_THAT(Refusal({{"parallel_microbatches", "2"}}, true), HasSubstr("parallel_microbatches: 2 run at the same time"));
   EXPECT_EQ(Refusal({{"parallel_microbatches", "2"}}, false), "accepted");
   EXPECT_EQ(Refusal({{"parallel_microbatches", "2"}, {"device", "cpu"}}, true), "accepted");
   EXPECT_EQ(Refusal({{"bf16", "true"}}, true), "accepted");

@@ -109,9 +109,9 @@ TEST_F(Verdicts, EpisodesOfOneSeedAreNoSeeds) {
 TEST_F(Verdicts, WithoutASpreadFollowTheExactTest) {
   // By hand: 2 of C(8, 4) = 70 permutations are as extreme.
   Compare(Scored(1, {500, 500, 500, 500}), Scored(2, {9.4, 9.4, 9.4, 9.4}));
-  EXPECT_EQ("worse (exact test, p = 0.029: neither side has a spread)", Verdict());
+  EXPECT_EQ("worse, exact test, p = 0.029: neither side has a spread", Verdict());
   Compare(Scored(1, {500, 500, 500, 500}), Scored(2, {500, 500, 500, 500, 500}));
-  EXPECT_EQ("both 500 in all 5 and 4 seeds: this metric cannot separate them", Verdict());
+  EXPECT_EQ("not separated by this metric, both 500 on each of 5 and 4 seeds", Verdict());
   Compare(Scored(1, {500, 500, 500}), Scored(2, {500, 500, 500}));
   EXPECT_EQ("too few seeds", Verdict());
 }
@@ -186,7 +186,7 @@ TEST_F(Verdicts, CountSeedsThatDivergedAsTheWorstSeenInAnyPoint) {
   point.push_back(stopped);
   Compare(Scored(1, {1, 2, 3, 4}), point);
   EXPECT_NEAR((11 + 12 + 13 + 1 + 1) / 5.0, NumberAt(TableOf(document_, "results"), 1, "eval_return"), 1e-12);
-  EXPECT_EQ("no difference shown, 2 of 5 diverged", Verdict());
+  EXPECT_EQ("no difference shown, 2 of 5 runs diverged", Verdict());
   EXPECT_NE(std::string::npos, Remark(1).find("2 of 5 seeds diverged and count as the worst score seen")) << Remark(1);
 }
 

@@ -143,7 +143,7 @@ TEST(FinalTable, OnANarrowScreenTheLastColumnsGiveWay) {
   const std::string narrow = FormatScreenTable(table, 50);
   std::istringstream lines(narrow);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 52u) << narrow;  // ± has two bytes
-  EXPECT_THAT(narrow, HasSubstr("want of width: time."));
+  EXPECT_THAT(narrow, HasSubstr("to fit the width: time."));
   EXPECT_THAT(FormatScreenTable(table, 40), HasSubstr("100.0 ± 5.0"));
 }
 

@@ -170,9 +170,9 @@ TEST_F(VerdictsOfFlaws, ADivergedRunCountsAsTheWorstOfAnyPoint) {
     if (flaw.why.find("diverged") == std::string::npos) continue;
     // 40, 41, 42 and 10, the worst of all scores.
     EXPECT_EQ(Judge({PointOfSeeds(1), PointOfSeeds(2), flaw.point}).at("runners=4 envs=1"),
-              "no difference shown, 1 of 4 diverged");
+              "no difference shown, 1 of 4 runs diverged");
     // If lower is better, 42 is the worst unless a different point has a greater one.
-    EXPECT_EQ(Judge({PointOfSeeds(1), PointOfSeeds(2), flaw.point}, "down").at("runners=4 envs=1"), "worse, 1 of 4 diverged");
+    EXPECT_EQ(Judge({PointOfSeeds(1), PointOfSeeds(2), flaw.point}, "down").at("runners=4 envs=1"), "worse, 1 of 4 runs diverged");
   }
 }
 
