@@ -289,12 +289,25 @@ std::string Best(const ComparisonParts& parts, size_t group, const MeasureSpec& 
                      RivalsOf(parts, *best, measure), left_out.empty() ? "" : "; not considered: " + left_out);
 }
 
-// What the marks of the sentences mean.
-std::string Legend(const MeasureSpec& measure, const std::string& text, bool has_verdicts) {
+// The scores of a point: "seeds", of a single run "episodes" or "iterations".
+std::string SampleOf(const ComparisonParts& parts, const MeasureSpec& measure) {
+  for (size_t i = 0; i < parts.points.size(); ++i)
+    if (const std::optional<Number> value = parts.scoring.Value(i, measure); value && value->low) return value->of;
+  return "seeds";
+}
+
+// Explains the marks of the sentences.
+std::string Legend(const ComparisonParts& parts, const std::string& text) {
+  const MeasureSpec& measure = *parts.question.measure;
+  const auto has = [&](const char* words) { return text.find(words) != std::string::npos; };
   std::vector<std::string> marks;
-  if (text.find(" ± ") != std::string::npos) marks.push_back("± is a 95 % interval");
+  if (has(" ± ")) {
+    const std::string of = SampleOf(parts, measure);
+    marks.push_back(fmt::format("± is a 95 % interval over {}", of == "seeds" ? of : "the " + of + " of one run"));
+  }
   if (measure.direction != 0) marks.push_back(measure.direction > 0 ? "higher is better" : "lower is better");
-  if (has_verdicts) marks.push_back("all verdicts together are wrong in at most 5 % of reports");
+  if (has("runs diverged")) marks.push_back("a diverged run counts as the worst score seen");
+  if (has("the baseline, ") && !has("No verdict on ")) marks.push_back("at most 5 % of reports have a wrong verdict");
   if (marks.empty()) return "";
   std::string legend = fmt::format("{}", fmt::join(marks, "; "));
   legend[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(legend[0])));
@@ -332,15 +345,13 @@ std::string RivalsOf(const ComparisonParts& parts, size_t chosen, const MeasureS
 std::string ComparisonHeadline(const ComparisonParts& parts) {
   const std::optional<MeasureSpec>& measure = parts.question.measure;
   std::string text;
-  bool has_verdicts = false;
   for (size_t group = 0; measure && group < parts.choices.size(); ++group) {
     const std::optional<size_t> baseline = parts.choices[group].baseline;
     const std::string against = baseline ? Against(parts, *baseline, *measure) : "";
     const std::string best = against.empty() ? Best(parts, group, *measure) : "";
-    has_verdicts = has_verdicts || !against.empty();
     if (!best.empty() || !against.empty()) text += (text.empty() ? "" : " ") + (best.empty() ? against : best + ".");
   }
-  return text.empty() ? "No point has a result to compare." : text + Legend(*measure, text, has_verdicts);
+  return text.empty() ? "No point has a result to compare." : text + Legend(parts, text);
 }
 
 }  // namespace backplane

@@ -122,8 +122,8 @@ TEST(Headline, NamesPointsWithAVerdictFirstAndCountsTheRest) {
   EXPECT_TRUE(Contains(text, " %). Worse: runners=8 envs=1 (-50.0 (")) << text;
   EXPECT_TRUE(Contains(text, " %)). Not shown to differ: runners=2 envs=1 (+10.0 ")) << text;
   EXPECT_TRUE(Contains(text,
-                       " runners=16 envs=1 is the best of these. ± is a 95 % interval; higher is better; all verdicts together "
-                       "are wrong in at most 5 % of reports."))
+                       " runners=16 envs=1 is the best of these. ± is a 95 % interval over seeds; higher is better; at most 5 "
+                       "% of reports have a wrong verdict."))
       << text;
 }
 
@@ -213,11 +213,11 @@ TEST(Headline, PointsOfOneValueAreNotSeparated) {
 TEST(Headline, NamesASweepsBestPointAndItsRivals) {
   EXPECT_EQ(
       "runners=4 envs=1 has the best eval/return: 21.00 ± 1.96; not distinguishable from runners=2 envs=1 (5 seeds). "
-      "± is a 95 % interval; higher is better.",
+      "± is a 95 % interval over seeds; higher is better.",
       ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), Returns(4, 19, 5)}, {}));
   EXPECT_EQ(
       "runners=2 envs=1 has the best eval/return: 20.00 ± 1.96; every other point is distinguishable from it (5 seeds). "
-      "± is a 95 % interval; higher is better.",
+      "± is a 95 % interval over seeds; higher is better.",
       ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5)}, {}));
   EXPECT_EQ(
       "runners=2 envs=1 has the best eval/return: 18; one seed per point: too few to distinguish it from others. "
@@ -234,7 +234,7 @@ TEST(Headline, TheBestWithoutASpreadFollowsTheExactTest) {
   // By hand: 2 of C(10, 5) = 252 permutations, times 3 pairs of points, is 0.024; times 10 pairs, 0.079.
   EXPECT_EQ(
       "runners=2 envs=1 has the best eval/return: 500 ± 0; every other point is distinguishable from it (5 seeds). "
-      "± is a 95 % interval; higher is better.",
+      "± is a 95 % interval over seeds; higher is better.",
       ComparisonHeadlineOf({solved(1, 9.4), solved(2, 500), solved(4, 9.4)}, {}));
   EXPECT_TRUE(
       Contains(ComparisonHeadlineOf({solved(1, 9.4), solved(2, 500), solved(4, 9.4), solved(8, 9.4), solved(16, 9.4)}, {}),
@@ -262,7 +262,7 @@ TEST(Headline, TheBestFollowsTheFilesSelection) {
 TEST(Headline, OneShortPointSilencesNoOther) {
   EXPECT_EQ(
       "runners=4 envs=1 has the best eval/return: 32.00 ± 1.96; every point with enough seeds is distinguishable "
-      "from it; too few seeds to distinguish it from runners=2 envs=1. ± is a 95 % interval; higher is better.",
+      "from it; too few seeds to distinguish it from runners=2 envs=1. ± is a 95 % interval over seeds; higher is better.",
       ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 1), Returns(4, 30, 5)}, {}));
 }
 
