@@ -3,16 +3,15 @@ import string
 
 HEAD = """# Performance
 
-Compare Backplane's speed with other programs and with the goals of this project. `scripts/bench` measures every figure and `scripts/bench --page`
-writes this page; no figure is written by hand. [bench/README.md](../bench/README.md) explains each part.
+Compare Backplane's speed with other programs and with the goals of this project. `scripts/bench --page` writes this page from measurements;
+[bench/README.md](../bench/README.md) explains each part.
 
-- A ratio is our speed over the peer's, so above 1 Backplane is faster. A ratio of times is inverted. Both sides run in turn, with the same
-  nets, settings and cores.
+- A ratio above 1 means that Backplane is faster. Both sides run in turn, with the same nets, settings and cores.
 - Figures are medians, with their range and the number of measurements (n).
-- `~` marks figures during which other programs used more than 5 % of the machine's CPU time. Because the peer may have suffered more, the
-  verdict of such a ratio is "disturbed". One of our own figures is "disturbed" only if it also missed its bar.
+- `~` marks figures during which other programs used more than 5 % of the machine's CPU time. The verdict of such a ratio is "disturbed". One of
+  our own figures is "disturbed" only if it also missed its bar.
 - The floor is the speed that the project guarantees on this kind of machine. The target is its aim.
-- Compare figures within a row only, because rows differ in machine and day. A letter stands for each [machine](#machines).
+- Compare figures within a row only, because rows differ in [machine](#machines) and day.
 
 ![Ratios to peers on a logarithmic axis, with a line at 1](images/performance.svg)
 """
