@@ -131,6 +131,17 @@ std::string NameWithGain(const ComparisonParts& parts, const Compared& one, size
                      detail.empty() ? "" : ", ", detail);
 }
 
+// Whether the leader beats the other points that beat the baseline.
+std::string BestOfBetter(const ComparisonParts& parts, const std::vector<Compared>& all, const MeasureSpec& measure) {
+  const Rivals rivals = FindRivals(parts, all.front().point, measure);
+  const bool alone = std::ranges::none_of(all, [&](const Compared& one) {
+    return one.judged.verdict == PointVerdict::kBetter &&
+           std::ranges::find(rivals.alike, parts.points[one.point].name) != rivals.alike.end();
+  });
+  return alone ? fmt::format(" {} is the best of these.", parts.points[all.front().point].name)
+               : " Which of these is best is not shown.";
+}
+
 // Sentences that each name the points of one verdict: "Worse: lr=0.1 (-20 ± 5 %). Not shown to differ: 5 points."
 std::string Listed(const ComparisonParts& parts, const std::vector<Compared>& all, size_t baseline,
                    const MeasureSpec& measure) {
@@ -156,6 +167,7 @@ std::string Listed(const ComparisonParts& parts, const std::vector<Compared>& al
     const size_t more = names.size() > kNamed ? names.size() - kNamed : 0;
     names.resize(names.size() - more);
     text += fmt::format(" {}: {}{}.", words, fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
+    if (verdict == PointVerdict::kBetter) text += BestOfBetter(parts, all, measure);
   }
   return text;
 }
@@ -183,17 +195,6 @@ std::string NoVerdict(const std::vector<Compared>& all, const std::string& title
   return fmt::format("No verdict on {}", title);
 }
 
-// Whether the leader beats the other points that beat the baseline.
-std::string BestOfBetter(const ComparisonParts& parts, const std::vector<Compared>& better, const MeasureSpec& measure) {
-  if (better.size() < 2) return "";
-  const Rivals rivals = FindRivals(parts, better.front().point, measure);
-  const bool alone = std::ranges::none_of(better, [&](const Compared& one) {
-    return std::ranges::find(rivals.alike, parts.points[one.point].name) != rivals.alike.end();
-  });
-  return alone ? fmt::format(" {} is the best of these.", parts.points[better.front().point].name)
-               : " Which of these is best is not shown.";
-}
-
 std::string Against(const ComparisonParts& parts, size_t baseline, const MeasureSpec& measure) {
   const std::optional<Number> base = parts.scoring.Value(baseline, measure);
   if (!base) return "";
@@ -219,8 +220,7 @@ std::string Against(const ComparisonParts& parts, size_t baseline, const Measure
                        is_judged ? measure.title + " has no better direction" : NoVerdict(all, measure.title),
                        parts.points[baseline].name, of_baseline, seeds);
   const std::string missing = parts.scoring.WithoutScore(PointsIn(parts, parts.points[baseline].group), measure);
-  return text + Listed(parts, all, baseline, measure) + BestOfBetter(parts, better, measure) +
-         (missing.empty() ? "" : fmt::format(" Of all runs, {}.", missing));
+  return text + Listed(parts, all, baseline, measure) + (missing.empty() ? "" : fmt::format(" Of all runs, {}.", missing));
 }
 
 // The best eligible point by the measure's own direction. The others go to `excluded`.
@@ -305,7 +305,8 @@ std::string Legend(const ComparisonParts& parts, const std::string& text) {
     const std::string of = SampleOf(parts, measure);
     marks.push_back(fmt::format("± is a 95 % interval over {}", of == "seeds" ? of : "the " + of + " of one run"));
   }
-  if (measure.direction != 0) marks.push_back(measure.direction > 0 ? "higher is better" : "lower is better");
+  if (measure.direction != 0 && parts.points.size() > 1)
+    marks.push_back(measure.direction > 0 ? "higher is better" : "lower is better");
   if (has("runs diverged")) marks.push_back("a diverged run counts as the worst score seen");
   if (has("the baseline, ") && !has("No verdict on ")) marks.push_back("at most 5 % of reports have a wrong verdict");
   if (marks.empty()) return "";

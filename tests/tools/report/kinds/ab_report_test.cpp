@@ -101,7 +101,7 @@ TEST(AbReport, AnArmWithAMissingRunLeavesTheOthersTheirVerdict) {
   trials.back().outcome = Outcome::kPlugin;
   trials.back().measures.clear();
   const auto verdict = [&] { return AbReport({Set(trials)}, Context("ab")).verdict; };
-  EXPECT_THAT(verdict(), Contains(testing::StartsWith("b is better than a: its eval/return is higher by 100")));
+  EXPECT_THAT(verdict(), Contains(testing::StartsWith("b is better than a: its return is higher by 100")));
   for (const char* pair : {"a and c", "b and c"})
     EXPECT_THAT(verdict(), Contains("No verdict on " + std::string(pair) + ": 1 of 5 runs of c have no return."));
   EXPECT_FALSE(JudgeResults({Set(trials)}, Context("ab")).invalid);
@@ -123,7 +123,7 @@ TEST(AbReport, AMetricMayBeTheLeastOfACurve) {
     }
   }
   EXPECT_THAT(AbReport({Set(trials)}, Looks(5, 1, "train/loss@min")).verdict.front(),
-              testing::StartsWith("b is better than a: its eval/return is lower by 2"));
+              testing::StartsWith("b is better than a: its train/loss@min is lower by 2"));
 }
 
 // Two arms on two tasks, five seeds: b is much better on `steep`, and as good as a on `flat`.

@@ -74,13 +74,13 @@ TEST(Change, IsADifferenceInEveryFigureAndTableIfReturnsAreBelowZero) {
   const Table& improvement = TableOf(document, "improvement");
   EXPECT_TRUE(std::holds_alternative<std::monostate>(At(improvement, 0, "change_pct")));
   EXPECT_TRUE(improvement.columns[4].in_text) << "the text contains the difference, too";
-  EXPECT_TRUE(Contains(document.verdict[0], "runners=2 envs=1 +50")) << document.verdict[0];
+  EXPECT_TRUE(Contains(document.verdict[0], "runners=2 envs=1 (+50")) << document.verdict[0];
 }
 
 TEST(Change, IsADifferenceIfOneValueIsBelowZero) {
   const Document document = Compare({100, 110, 90}, {50, 60, -1});
   EXPECT_EQ("return minus the baseline's", TableOf(document, "change").columns[1].title);
-  EXPECT_FALSE(Contains(document.verdict[0], "%")) << document.verdict[0];
+  EXPECT_FALSE(Contains(document.verdict[0], " %)")) << document.verdict[0];
 }
 
 TEST(Change, IsARatioIfValuesAreAboveZero) {

@@ -155,7 +155,7 @@ TEST_F(Verdicts, AskFingerprintsWhetherPointsAreIdentical) {
     return Verdict();
   };
   EXPECT_EQ("identical, to the last bit", verdict({500, 500, 500, 500}, 3));
-  EXPECT_EQ("both 500 on each of 4 seeds: this metric cannot separate them", verdict({500, 500, 500, 500}, 4));
+  EXPECT_EQ("not separated by this metric, both 500 on each of 4 seeds", verdict({500, 500, 500, 500}, 4));
   EXPECT_EQ("no difference shown", verdict({1, 2, 3, 4}, 4)) << "equal scores, different weights";
 }
 

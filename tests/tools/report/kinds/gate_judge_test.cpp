@@ -41,10 +41,10 @@ const GateCondition kNoLoss{"eval/return", true, 0, false};
 TEST(GateJudge, AnIntervalAllowsForAllLooks) {
   // By hand: 10 +- 2.5562 in percent of 103; 2.5562 is Student's quantile at Pocock's share of five looks at 10 %, 0.0338.
   const GateJudgement pass = JudgeReturns({101, 102, 103, 104, 105}, {111, 112, 113, 114, 115}, kNoLoss, CompareLooks{5, 5});
-  EXPECT_EQ(
-      pass.sentence,
-      "PASS: the change of eval/return is above 0 %. Change +9.71 % (90 % interval +7.23 % to +12.2 %): baseline 103.0 ± 2.0, now "
-      "113.0 ± 2.0 (± 95 %); 5 of at most 25 seeds each, look 1 of 5.");
+  EXPECT_EQ(pass.sentence,
+            "PASS: the change of eval/return is above 0 %. Change +9.71 % (90 % interval +7.23 % to +12.2 %): baseline 103.0 ± "
+            "2.0, now "
+            "113.0 ± 2.0 (± 95 %); 5 of at most 25 seeds each, look 1 of 5.");
 }
 
 TEST(GateJudge, SeedsNeededHaveTheirPower) {

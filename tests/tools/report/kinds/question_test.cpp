@@ -145,8 +145,10 @@ TEST_F(QuestionTest, AColumnLendsItsTitle) {
 }
 
 TEST_F(QuestionTest, ASweepOfLearningRatesDoesNotBeginWithSpeed) {
-  EXPECT_EQ("lr=0.01 has the best return: 450; one seed per point: too few to distinguish it from others.",
-            FirstSentence({set_}, "backplane"));
+  EXPECT_EQ(
+      "lr=0.01 has the best return: 450; one seed per point: too few to distinguish it from others. Higher is "
+      "better.",
+      FirstSentence({set_}, "backplane"));
 }
 
 TEST_F(QuestionTest, TheAnswerIsTheFirstColumnUnlessTheFileChooses) {

@@ -172,7 +172,8 @@ TEST_F(VerdictsOfFlaws, ADivergedRunCountsAsTheWorstOfAnyPoint) {
     EXPECT_EQ(Judge({PointOfSeeds(1), PointOfSeeds(2), flaw.point}).at("runners=4 envs=1"),
               "no difference shown, 1 of 4 runs diverged");
     // If lower is better, 42 is the worst unless a different point has a greater one.
-    EXPECT_EQ(Judge({PointOfSeeds(1), PointOfSeeds(2), flaw.point}, "down").at("runners=4 envs=1"), "worse, 1 of 4 runs diverged");
+    EXPECT_EQ(Judge({PointOfSeeds(1), PointOfSeeds(2), flaw.point}, "down").at("runners=4 envs=1"),
+              "worse, 1 of 4 runs diverged");
   }
 }
 
