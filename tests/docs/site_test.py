@@ -3,7 +3,7 @@
 
 usage: site_test.py [--site FOLDER]
 
-Exit 77 if Zensical cannot be installed. With Chromium, the first page is also opened from the disk.
+Exit 77 if Zensical cannot be installed. With Chromium, a page is also opened from the disk and searched.
 """
 import argparse
 import html.parser
@@ -32,6 +32,13 @@ WORDS = {"evaluation": "docs/experiment-file.html", "Slurm": "docs/cluster.html"
          "exit": "docs/commands.html", "TensorBoard": "plugins/monitors/tensorboard/index.html", "LibTorch": "docs/installation.html",
          "GPU": "docs/limitations.html", "NaN": "docs/troubleshooting.html", "Optuna": "docs/search.html", "Holm": "docs/comparisons.html",
          "MuJoCo": "docs/guide/mujoco-task.html", "RLlib": "docs/coming-from/rllib-tune.html", "shim": "docs/architecture.html"}
+
+# The search is in a shadow tree. inside(CHECK): the first element of the page for which CHECK holds.
+INSIDE = """(() => { const check = %s; const walk = root => { for (const one of root.querySelectorAll('*')) {
+  const found = check(one) ? one : one.shadowRoot && walk(one.shadowRoot); if (found) return found; } return null; };
+  return walk(document); })()"""
+INPUT = INSIDE % "one => one.tagName === 'INPUT' && one.getAttribute('role') === 'combobox'"
+RESULTS = INSIDE % "one => !one.children.length && /^[1-9][0-9]* results?$/.test(one.textContent.trim())"
 
 
 class Page(html.parser.HTMLParser):
@@ -80,10 +87,14 @@ def not_found(site):
 
 
 def in_browser(site):
-    """Requests of the first page that leave the disk."""
+    """Requests of a page that leave the disk, also while the search is used."""
     with Chromium() as browser:
-        browser.call("Page.navigate", url=(site / "index.html").as_uri())
+        browser.call("Page.navigate", url=(site / "docs/search.html").as_uri())
         browser.wait_for("document.readyState === 'complete'", 200)
+        browser.wait_for(f"(document.querySelector('.md-search__button').click(), Boolean({INPUT}))", 60)
+        browser.evaluate(f"{INPUT}.focus()")
+        browser.call("Input.insertText", text="rollout workers")
+        browser.wait_for(f"Boolean({RESULTS})", 100)
         asked = [event["params"]["request"]["url"] for event in browser.events if event.get("method") == "Network.requestWillBeSent"]
     return [f"a request to {url}" for url in asked if not url.startswith(("file:", "data:", "blob:", "about:"))]
 
