@@ -26,13 +26,13 @@ class RunTargets(unittest.TestCase):
         self.assertIn("learner_seq2seq", targets_of("configs/batch_optimization/05a_small_batch_high_accum.yaml"))
 
     def test_omit_unused_plugins(self):
-        self.assertEqual({"backplane", "env_ant", "learner_ppo", "monitor_resources"}, targets_of("configs/quickstart.yaml"))
+        self.assertEqual({"backplane", "env_cartpole", "learner_ppo", "monitor_resources"}, targets_of("configs/quickstart.yaml"))
 
     def test_read_arguments_and_the_names_of_gymnasium(self):
         self.assertIn("env_cartpole", targets_of("absent.yaml", "--set", "env.plugin=CartPole-v1", "--set", "learner.plugin=random"))
 
     def test_find_the_file_behind_options(self):
-        self.assertIn("learner_ppo", targets_of("--set", "env.plugin=cartpole", "configs/quickstart.yaml"))
+        self.assertIn("learner_ppo", targets_of("--set", "env.plugin=ant", "configs/quickstart.yaml"))
 
     def test_end_at_a_file_that_is_its_own_base(self):
         with tempfile.TemporaryDirectory() as folder:
