@@ -66,7 +66,7 @@ cd "$work/pages"
 awk '/^`[a-z_]+\.(cpp|yaml)`:$/ {name = $0; gsub(/[`:]/, "", name)}
      /^```$/ {out = ""} out {print > out} /^```[a-z]+$/ && name {out = name; name = ""}' "$here"/../../../docs/guide/*.md
 for file in *.cpp; do
-  "$CXX" -std=c++20 -shared -fPIC -I "$work/after/include" "$file" -o "${file%.cpp}.so"
+  "$CXX" -std=c++20 $("$backplane" sdk --cflags) "$file" -o "${file%.cpp}.so"
   "$backplane" plugin seal "${file%.cpp}.so"
 done
 for file in polynomial reinforce; do
