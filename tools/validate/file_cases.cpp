@@ -141,8 +141,8 @@ void AnswersUnknownIds(Subject& subject, CaseResult*) {
       break;
     }
     default: {
-      const MonitorInstance monitor(subject.module(), subject.info().id, subject.sinks(), subject.Options());
-      ask("bp.monitor.verdict/1", [&](const char* id) { return monitor.Extension(id); });
+      const std::unique_ptr<MonitorInstance> monitor = subject.MakeMonitor();
+      ask("bp.monitor.verdict/1", [&](const char* id) { return monitor->Extension(id); });
     }
   }
 }

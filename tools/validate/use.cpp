@@ -28,7 +28,8 @@ std::vector<std::byte> UseLearner(Subject& subject, bool bare) {
 }
 
 void UseMonitor(Subject& subject, bool bare) {
-  MonitorInstance monitor(subject.module(), subject.info().id, subject.sinks(bare), subject.Options());
+  const std::unique_ptr<MonitorInstance> made = subject.MakeMonitor(bare);
+  MonitorInstance& monitor = *made;
   const EventStorm storm(2);
   NowDoing("on_events");
   if (const bp_status status = monitor.OnEvents(storm.events().data(), storm.events().size()); status != BP_OK)
@@ -64,7 +65,7 @@ void MakeOnce(Subject& subject) {
       subject.MakeLearner(*env, subject.seed());
       break;
     }
-    default: MonitorInstance(subject.module(), subject.info().id, subject.sinks(), subject.Options());
+    default: subject.MakeMonitor();
   }
 }
 

@@ -122,6 +122,7 @@ const Flaw kFlaws[] = {
     {kLearner, "claims_row_exact", "row-exact"},
     {kLearner, "not_exact", "row-exact"},
     {kLearner, "act_scratch", "act-in-threads"},
+    {kLearner, "fits_no_env", "create"},
     {kLearner, "plans_nothing", "learns"},
     {kLearner, "plans_the_unknown", "learns"},
     {kLearner, "ticks_for_ever", "learns"},
@@ -229,6 +230,12 @@ TEST(Cases, EachFindsSomething) {
 TEST(FlawedNot, NothingIsFoundInWhatIsGood) {
   for (const char* id : {kEnv, kLearner, kMonitor}) Validated(FileOf("env_flawed"), id).NeedGood();
   Validated(FileOf("monitor_does_nothing"), "").NeedGood();
+}
+
+TEST(FlawedNot, NothingIsFoundInAMonitorWithAFolderPerAttempt) {
+  Validated monitor(FileOf("env_flawed"), kMonitor);
+  monitor.Give("flaw", "makes_a_folder");
+  monitor.NeedGood();
 }
 
 TEST(FlawedNot, NothingIsFoundInALearnerOfData) {
