@@ -37,7 +37,7 @@ class Listening {
     Need(what, monitor_->Finish(folder_.string()));
   }
   void Need(const char* call, bp_status status) {
-    if (status != BP_OK) FailCase(call, "BP_OK", fmt::format("status {}: {}", status, monitor_->TakeError()));
+    if (status != BP_OK) FailCall(call, fmt::format("status {}: {}", status, monitor_->TakeError()));
   }
 
  private:

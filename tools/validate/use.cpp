@@ -33,12 +33,12 @@ void UseMonitor(Subject& subject, bool bare) {
   const EventStorm storm(2);
   NowDoing("on_events");
   if (const bp_status status = monitor.OnEvents(storm.events().data(), storm.events().size()); status != BP_OK)
-    FailCase("on_events", "BP_OK", fmt::format("status {}: {}", status, monitor.TakeError()));
+    FailCall("on_events", fmt::format("status {}: {}", status, monitor.TakeError()));
   NowDoing("sample");
   monitor.Sample(NowNs());
   NowDoing("finish");
   if (const bp_status status = monitor.Finish(subject.folder().string()); status != BP_OK)
-    FailCase("finish", "BP_OK", fmt::format("status {}: {}", status, monitor.TakeError()));
+    FailCall("finish", fmt::format("status {}: {}", status, monitor.TakeError()));
 }
 
 }  // namespace
