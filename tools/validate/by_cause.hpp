@@ -15,7 +15,7 @@ struct Failure {
 };
 
 // Crash, exit, hang, the plugin's own error; then memory, seeds, strides; then the rest in the order of the cases. Refers to
-// the results, of which those that are not bad() serve to tell a rule from a call that fails everywhere.
+// the results, including passed ones, which separate a broken rule from a failing call.
 std::vector<Failure> ByCause(const std::vector<CaseResult>& results);
 
 }  // namespace backplane

@@ -233,7 +233,7 @@ TEST(FlawedNot, NothingIsFoundInWhatIsGood) {
   Validated(FileOf("monitor_does_nothing"), "").NeedGood();
 }
 
-TEST(FlawedNot, NothingIsFoundInAMonitorWithAFolderPerAttempt) {
+TEST(FlawedNot, AMonitorMayMakeAFolderPerAttempt) {
   Validated monitor(FileOf("env_flawed"), kMonitor);
   monitor.Give("flaw", "makes_a_folder");
   monitor.NeedGood();
