@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 #include <vector>
 
 #include "base/bounded.hpp"
 #include "base/json_text.hpp"
 #include "data/group.hpp"
 #include "log/log.hpp"
+#include "plugin/exports.hpp"
 #include "record/metric_series.hpp"
 #include "rollout/check_spec.hpp"
 #include "trial/budget.hpp"
@@ -236,8 +238,18 @@ const BrokenRule* BrokenOf(const TrialSpec& spec, const std::vector<BrokenRule>&
   return found == broken.end() ? nullptr : &*found;
 }
 
+// Warns of each plugin file once.
+void WarnOfExports(const TrialSpec& spec, std::set<std::filesystem::path>* known, std::vector<std::string>* warnings) {
+  std::vector<std::filesystem::path> files = {spec.env.file, spec.learner.file};
+  for (const TrialPlugin& monitor : spec.monitors) files.push_back(monitor.file);
+  for (const std::filesystem::path& file : files) {
+    if (!known->insert(file).second) continue;
+    if (const std::string surplus = SurplusExportsText(file); !surplus.empty()) warnings->push_back(surplus);
+  }
+}
+
 TrialExit CheckTrial(const TrialSpec& spec, const std::filesystem::path& folder, const TriedPlugins& tried,
-                     StatusWriter* status, const std::atomic<bool>& cancelled) {
+                     StatusWriter* status, const std::atomic<bool>& cancelled, std::set<std::filesystem::path>* known) {
   LogError("{}", CheckBegins(spec.trial_id));
   TrialExit exit = kExitOk;
   TrialCheck check;
@@ -247,6 +259,7 @@ TrialExit CheckTrial(const TrialSpec& spec, const std::filesystem::path& folder,
   } else {
     check = Try(spec, folder, status, cancelled, &exit);
     if (exit == kExitOk && !tried.not_tried.empty()) check.warnings.push_back(tried.not_tried);
+    if (exit == kExitOk) WarnOfExports(spec, known, &check.warnings);
   }
   if (!check.error.empty()) LogError("{}", check.error);
   Say(check);
@@ -269,10 +282,11 @@ int CheckTrials(const std::vector<TrialSpec>& specs, const std::filesystem::path
   });
   KeepProcessState();
   TrialExit first = kExitOk;
+  std::set<std::filesystem::path> known;
   for (const TrialSpec& spec : specs) {
     if (cancelled) return kExitTemp;
     checked = spec.trial_id;
-    const TrialExit exit = CheckTrial(spec, folder, tried, &status, cancelled);
+    const TrialExit exit = CheckTrial(spec, folder, tried, &status, cancelled, &known);
     if (first == kExitOk) first = exit;
   }
   std::filesystem::remove(status_file);

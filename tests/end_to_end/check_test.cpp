@@ -118,6 +118,24 @@ TEST_F(Check, ReportsAPluginThatCrashesOnce) {
                                       HasSubstr("1 error in crash.yaml")));
 }
 
+// Sealed before `seal` rejected it.
+TEST_F(Check, WarnsOncePerFileOfSymbolsThatPluginsWouldShare) {
+  Write("shares.yaml", R"(experiment: shares
+env: {plugin: cartpole}
+learner: {plugin: random, options: {horizon: 16}}
+budget: {iterations: 1}
+monitors: [exports_more]
+sweep: {grid: {learner.options.horizon: [16, 32]}}
+)");
+  const Finished run = Run("run shares.yaml" + kWithFixtures);
+  EXPECT_EQ(run.exit, 0) << run.err;
+  const std::string words = "monitor_exports_more.so: expected bp_module_v1 as the only exported symbol";
+  const size_t at = run.err.find(words);
+  ASSERT_NE(at, std::string::npos) << run.err;
+  EXPECT_EQ(run.err.find(words, at + 1), std::string::npos) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("$(backplane sdk --cflags)"));
+}
+
 // Broken rules of a plugin file that no trial has used yet.
 class FastCheck : public BatchTest {
  protected:
@@ -151,7 +169,8 @@ TEST_F(FastCheck, ACrashBreaksTheRule) {
   if (kSanitized) GTEST_SKIP() << "there is time for few cases";
   const Finished run = RunFlawed("--set env.options.flaw=crashes");
   EXPECT_EQ(run.exit, 1) << run.err;
-  EXPECT_THAT(run.err, testing::AllOf(HasSubstr("env.flawed breaks the rule"), HasSubstr("got SIGSEGV")));
+  EXPECT_THAT(run.err, testing::AllOf(HasSubstr("env.flawed fails in the case 'stays-in-its-buffers' (crash)"),
+                                      HasSubstr("got SIGSEGV")));
 }
 
 TEST_F(FastCheck, AValidatedFileIsNotTestedAgain) {

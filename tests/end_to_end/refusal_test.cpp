@@ -65,6 +65,7 @@ TEST_F(Refusal, AnOptionThatBreaksItsOwnRuleIsNotSealed) {
                 "'0..9'"));
   EXPECT_THAT(seal("no_kind", "monitor"),
               HasSubstr("no_kind: the id: expected 'monitor.NAME', got 'no_kind'. Call it 'monitor.no_kind'."));
+  EXPECT_THAT(seal("exports_more", "monitor"), HasSubstr("expected bp_module_v1 as the only exported symbol, got 1 more"));
 }
 
 TEST_F(Refusal, ARejectedStartLeavesNothingForFreshToMove) {

@@ -11,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct SdkArgs {
-  bool cmakedir = false, includedir = false;
+  bool cmakedir = false, includedir = false, cflags = false;
 };
 
 int PrintPlaces(const SdkArgs& args) {
@@ -25,7 +25,12 @@ int PrintPlaces(const SdkArgs& args) {
   }
   if (args.cmakedir) fmt::print("{}\n", cmake.string());
   if (args.includedir) fmt::print("{}\n", include.string());
-  if (!args.cmakedir && !args.includedir) fmt::print("CMake    {}\nheaders  {}\n", cmake.string(), include.string());
+  // As backplane_add_plugin builds a plugin: it exports one symbol, and its numbers do not depend on the processor.
+  if (args.cflags)
+    fmt::print("-shared -fPIC -O3 -ffp-contract=off -fno-gnu-unique -Wl,--version-script={}/plugin.version -I {}\n",
+               cmake.string(), include.string());
+  if (!args.cmakedir && !args.includedir && !args.cflags)
+    fmt::print("CMake    {}\nheaders  {}\n", cmake.string(), include.string());
   return kOk;
 }
 
@@ -34,7 +39,9 @@ int PrintPlaces(const SdkArgs& args) {
 Command SdkCommand() {
   const auto declare = [](SdkArgs* args, Arguments* add) {
     const Argument cmake = add->Flag("--cmakedir", &args->cmakedir, "Only the folder for -Dbackplane_DIR or CMAKE_PREFIX_PATH");
-    add->Flag("--includedir", &args->includedir, "Only the folder for the compiler's -I").Excludes(cmake);
+    const Argument include =
+        add->Flag("--includedir", &args->includedir, "Only the folder for the compiler's -I").Excludes(cmake);
+    add->Flag("--cflags", &args->cflags, "Only the flags for g++ or gcc").Excludes(cmake).Excludes(include);
   };
   return MakeCommand<SdkArgs>(kSdkCommand.name, kSdkCommand.help, declare, PrintPlaces);
 }

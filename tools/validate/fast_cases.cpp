@@ -9,6 +9,7 @@
 #include "config/option_aliases.hpp"
 #include "plugin/catalog.hpp"
 #include "rollout/clocks.hpp"
+#include "validate/by_cause.hpp"
 #include "validate/case_process.hpp"
 #include "validate/driven_env.hpp"
 #include "validate/driven_learner.hpp"
@@ -90,15 +91,19 @@ class Chooser {
   Used making_, turns_, begin_;
 };
 
-std::string SentenceOf(const PluginInfo& info, const std::vector<CaseResult>& bad) {
-  const CaseResult& first = bad.front();
+// The failure to fix first; `results` of all cases that ran, of which one is bad.
+std::string SentenceOf(const PluginInfo& info, const std::vector<CaseResult>& results) {
+  const std::vector<Failure> failures = ByCause(results);
+  const CaseResult& first = *failures.front().first;
+  const std::string broken = failures.front().is_of_rule
+                                 ? fmt::format("breaks the rule '{}': {}", first.name, FindCase(first.name)->rule)
+                                 : fmt::format("fails in the case '{}' ({}).", first.name, first.cause);
   std::string others;
-  for (size_t i = 1; i < bad.size(); ++i) others += fmt::format("{}'{}'", i == 1 ? "" : ", ", bad[i].name);
+  for (size_t i = 1; i < failures.size(); ++i) others += fmt::format("{}'{}'", i == 1 ? "" : ", ", failures[i].first->name);
   return fmt::format(
-      "{} breaks the rule '{}': {} In {}: expected {}, got {}. {}{} `backplane plugin validate {}` tests every rule; {}=off "
-      "skips the check",
-      info.id, first.name, FindCase(first.name)->rule, first.place, first.wanted, first.found, first.mend,
-      others.empty() ? "" : " It also breaks " + others + ".", info.file.string(), kValidateVariable);
+      "{} {} In {}: expected {}, got {}. {}{} `backplane plugin validate {}` tests every rule; {}=off skips the check", info.id,
+      broken, first.place, first.wanted, first.found, first.mend, others.empty() ? "" : " It also fails in " + others + ".",
+      info.file.string(), kValidateVariable);
 }
 
 // A trial's plugin and its options. info is NULL if the file cannot be read; loading it reports the reason.
@@ -153,14 +158,13 @@ class Finder {
     for (const OptionInfo& option : info.options) setting.given.push_back(option.path);
     if (env != nullptr) setting.env = env->info, setting.env_options = env->options;
     bool complete = false;
-    std::vector<CaseResult> bad = RunFastCases(info, setting, &complete);
-    std::erase_if(bad, [](const CaseResult& result) { return !result.bad(); });
-    if (bad.empty()) {
+    const std::vector<CaseResult> results = RunFastCases(info, setting, &complete);
+    if (std::ranges::none_of(results, &CaseResult::bad)) {
       if (complete) files_.Add(entry);
       return;
     }
     broken_.insert(info.file);
-    found.push_back({info.file, info.id, SentenceOf(info, bad)});
+    found.push_back({info.file, info.id, SentenceOf(info, results)});
   }
 
   const ValidatedFiles& files_;

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "plugin/elf.hpp"
+#include "plugin/exports.hpp"
 #include "plugin/metadata.hpp"
 #include "plugin/part.hpp"
 #include "plugin/plugin_error.hpp"
@@ -31,9 +32,7 @@ std::string BytesOf(const std::filesystem::path& file) {
 }
 
 void ExportsOneSymbol(Subject& subject, CaseResult*) {
-  const ElfFile elf(subject.info().file);
-  std::vector<std::string> more = elf.Exports();
-  std::erase(more, "bp_module_v1");
+  const std::vector<std::string> more = SurplusExports(subject.info().file);
   if (!more.empty()) FailCase("the table of exported symbols", "only bp_module_v1", "also " + Listed(more));
 }
 
@@ -142,8 +141,8 @@ void AnswersUnknownIds(Subject& subject, CaseResult*) {
       break;
     }
     default: {
-      const MonitorInstance monitor(subject.module(), subject.info().id, subject.sinks(), subject.Options());
-      ask("bp.monitor.verdict/1", [&](const char* id) { return monitor.Extension(id); });
+      const std::unique_ptr<MonitorInstance> monitor = subject.MakeMonitor();
+      ask("bp.monitor.verdict/1", [&](const char* id) { return monitor->Extension(id); });
     }
   }
 }
@@ -163,8 +162,8 @@ void InitTwice(Subject& subject, CaseResult*) {
 std::vector<Case> FileCases() {
   return {
       {"exports-one-symbol", kOfAll, "A plugin exports only `bp_module_v1`, and no unique symbols.",
-       "Build with backplane_add_plugin, or link with -Wl,--version-script and cmake/plugin.version.", ExportsOneSymbol,
-       CallSet{}},
+       "Build with backplane_add_plugin, or with `g++ -std=c++20 $(backplane sdk --cflags) plugin.cpp -o FILE`.",
+       ExportsOneSymbol, CallSet{}},
       {"bundles-nothing", kOfAll, "A plugin contains no copy of libstdc++ or LibTorch, and names libraries without a path.",
        "Link these libraries dynamically, as backplane_add_plugin does.", BundlesNothing, CallSet{}},
       {"needs-no-openmp", kOfAll, "A plugin uses no OpenMP, because a process has only one and the host sets its threads.",

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <limits>
+#include <memory>
 
 #include "rollout/clocks.hpp"
 #include "validate/case_table.hpp"
@@ -24,24 +25,23 @@ constexpr uint64_t kBatch = 1024;
 
 class Listening {
  public:
-  explicit Listening(Subject& subject)
-      : monitor_(subject.module(), subject.info().id, subject.sinks(), subject.Options()), folder_(subject.folder()) {}
-  MonitorInstance& monitor() { return monitor_; }
+  explicit Listening(Subject& subject) : monitor_(subject.MakeMonitor()), folder_(subject.folder()) {}
+  MonitorInstance& monitor() { return *monitor_; }
   void Events(const char* what, const std::vector<bp_event>& events) {
     NowDoing(what);
     for (size_t at = 0; at < events.size(); at += kBatch)
-      Need(what, monitor_.OnEvents(events.data() + at, std::min<uint64_t>(kBatch, events.size() - at)));
+      Need(what, monitor_->OnEvents(events.data() + at, std::min<uint64_t>(kBatch, events.size() - at)));
   }
   void Finish(const char* what) {
     NowDoing(what);
-    Need(what, monitor_.Finish(folder_.string()));
+    Need(what, monitor_->Finish(folder_.string()));
   }
   void Need(const char* call, bp_status status) {
-    if (status != BP_OK) FailCase(call, "BP_OK", fmt::format("status {}: {}", status, monitor_.TakeError()));
+    if (status != BP_OK) FailCall(call, fmt::format("status {}: {}", status, monitor_->TakeError()));
   }
 
  private:
-  MonitorInstance monitor_;
+  const std::unique_ptr<MonitorInstance> monitor_;
   const fs::path folder_;
 };
 
@@ -159,14 +159,13 @@ void AnswersSoon(Subject& subject, CaseResult* result) {
 
 void WritesInItsFolder(Subject& subject, CaseResult*) {
   NeedMonitor(subject);
-  const fs::path here = subject.folder() / "working_directory", out = subject.folder() / "out";
-  fs::create_directories(here), fs::create_directories(out);
+  const fs::path here = subject.folder() / "working_directory";
+  fs::create_directories(here);
   {
     const WorkingIn there(here);
     Listening listening(subject);
     listening.Events("on_events", EventStorm(3).events());
-    NowDoing("finish");
-    listening.Need("finish", listening.monitor().Finish(out.string()));
+    listening.Finish("finish");
   }
   const bool clean = fs::is_empty(here);
   const std::string found = clean ? "" : fs::directory_iterator(here)->path().filename().string();

@@ -62,7 +62,13 @@ void HelpsAgainstFindings(Subject& subject, CaseResult*) {
 void Create(Subject& subject, CaseResult*) {
   if (const OptionInfo* option = subject.MissingOption())
     SkipCase(fmt::format("option '{0}' has no default; use --set {0}=VALUE", option->path));
-  subject.TryCreate(subject.setting().options);
+  try {
+    subject.TryCreate(subject.setting().options);
+  } catch (const CaseEnd&) {
+    if (subject.why_no_env().empty()) throw;
+    FailCase("create", "an env in which the learner can learn", subject.why_no_env(),
+             "Name its env with --env ENV, or accept one of the spaces that the errors name.");
+  }
 }
 
 // Values at the ends of an option's range, its words, and around its default.

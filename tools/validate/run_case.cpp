@@ -37,6 +37,7 @@ Child* g_child = nullptr;
 
 // If a call fails, a case with a different rule proves nothing.
 constexpr char kMendTheCall[] = "The call itself failed, so this rule was not tested; fix the error above.";
+constexpr char kMendTheExit[] = "Return an error instead of ending the process.";
 constexpr char kMendTheHang[] = "Run the command below in a debugger, with --in-process, and interrupt it there.";
 constexpr char kMendTheCrash[] = "Run the command below in a debugger, with --in-process.";
 
@@ -58,6 +59,7 @@ void OnExit() {
     g_child->result.place = LastDoing();
     g_child->result.wanted = "a running process";
     g_child->result.found = "a call of exit()";
+    g_child->result.cause = kExitCause;
   }
   Say();
   if (!g_child->leaving) _exit(0);
@@ -82,7 +84,7 @@ void Try(const Case& one, const PluginInfo& info, const ValidateSetting& setting
     result->note = note, result->steps_per_s = steps;
   } catch (const TrialFailure& e) {
     SetFailed(result, "a call that follows the contract", e.what());
-    result->mend = kMendTheCall;
+    result->mend = kMendTheCall, result->cause = kErrorCause;
   } catch (const PluginError& e) {
     SetFailed(result, "a usable plugin", e.what());
   } catch (const std::bad_alloc&) {
@@ -124,7 +126,7 @@ CaseResult ResultOf(const Case& one, const EndedProcess& ended, double limit_s) 
   const std::string printed = ended.printed.empty() ? "" : "; it printed: " + ended.printed;
   if (ended.late) {
     result.stuck = ended.stuck;
-    if (!ended.stuck.empty()) result.mend = kMendTheHang;
+    if (!ended.stuck.empty()) result.mend = kMendTheHang, result.cause = kHangCause;
     result.wanted = fmt::format("an end within {:g} s", limit_s);
     result.found = HowLate(ended.stuck) + printed;
   } else if (WIFSIGNALED(ended.wait_status) && !fault.empty()) {
@@ -135,16 +137,18 @@ CaseResult ResultOf(const Case& one, const EndedProcess& ended, double limit_s) 
     result.verdict = CaseVerdict::kCrashed;
     result.wanted = "a running process";
     result.found = fmt::format("{} ({}){}", SignalName(signal), strsignal(signal), printed);
-    result.mend = kMendTheCrash;
+    result.mend = kMendTheCrash, result.cause = kCrashCause;
   } else if (const int code = WEXITSTATUS(ended.wait_status); code != (doing.leaving ? kLeft : 0)) {
     result.wanted = "a running process";
     result.found = fmt::format("its end with exit code {}{}", code, printed);
+    result.mend = kMendTheExit, result.cause = kExitCause;
   } else if (const auto said =
                  RecordOrNothing<CaseResult>(nlohmann::json::parse(ended.heard, nullptr, /*allow_exceptions=*/false))) {
     result = *said;
   } else {
     result.wanted = "a running process";
     result.found = "its end with exit code 0" + printed;
+    result.mend = kMendTheExit, result.cause = kExitCause;
   }
   return result;
 }

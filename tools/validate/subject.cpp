@@ -29,8 +29,8 @@ bool NeedsTorch(const PluginInfo& info, const ValidateSetting& setting) {
 }
 
 Subject::Subject(const PluginInfo& info, const ValidateSetting& setting, fs::path folder)
-    : info_(info), setting_(setting), folder_(std::move(folder)), folder_text_(folder_.string()) {
-  trial_ = {sizeof trial_, 1, "0000000000000000", folder_text_.c_str(), folder_text_.c_str()};
+    : info_(info), setting_(setting), folder_(std::move(folder)), folder_text_(folder_.string()), trial_dir_(folder_text_) {
+  trial_ = {sizeof trial_, 1, "0000000000000000", folder_text_.c_str(), trial_dir_.c_str()};
   sinks_.log = [](const std::string&, int, const std::string&) {};
   sinks_.cancelled = &cancelled_;
   bare_sinks_ = sinks_;
@@ -133,7 +133,7 @@ std::unique_ptr<EnvInstance> Subject::MakeEnvFor(uint64_t rows) {
                                          InstanceOptions{nlohmann::json::object(), {}, "env.options"}, rows);
   };
   if (!env_id_.empty()) return make(env_id_);
-  std::string why_not;
+  std::string& why_not = why_no_env_ = "";
   for (uint32_t i = 0; i < EnvsForLearners().count(); ++i) {
     const std::string id = EnvsForLearners().descriptor(i)->id;
     std::unique_ptr<EnvInstance> env = make(id);
@@ -160,6 +160,19 @@ std::unique_ptr<LearnerInstance> Subject::MakeLearner(const EnvInstance& env, ui
   });
 }
 
+void Subject::NextAttempt() {
+  folder_ = fs::path(trial_dir_) / fmt::format("attempt-{}", ++trial_.attempt);
+  fs::create_directories(folder_);
+  folder_text_ = folder_.string();
+  trial_.attempt_dir = folder_text_.c_str();
+}
+
+std::unique_ptr<MonitorInstance> Subject::MakeMonitor(bool bare) {
+  module();
+  NextAttempt();
+  return std::make_unique<MonitorInstance>(*module_, info_.id, sinks(bare), Options());
+}
+
 void Subject::TryCreate(const nlohmann::json& options) {
   module();
   const InstanceOptions with{options, {}, "options"};
@@ -176,6 +189,7 @@ void Subject::TryCreate(const nlohmann::json& options) {
       break;
     }
     default: {
+      NextAttempt();
       NowDoing("create");
       const MonitorInstance monitor(*module_, info_.id, sinks_, with);
     }

@@ -30,6 +30,8 @@ struct ValidateSetting {
 // True if the plugin, or the env for it, is built against LibTorch.
 bool NeedsTorch(const PluginInfo& info, const ValidateSetting& setting);
 
+class MonitorInstance;
+
 class Subject {
  public:
   // `folder`: an existing, empty folder for the plugin's files.
@@ -57,10 +59,16 @@ class Subject {
   std::unique_ptr<EnvInstance> MakeEnvFor(uint64_t rows);
   std::unique_ptr<LearnerInstance> MakeLearner(const EnvInstance& env, uint64_t seed, bool bare = false);
 
+  // A monitor of the trial's next attempt, whose folder is new; folder() is that folder from now on. Throws TrialFailure.
+  std::unique_ptr<MonitorInstance> MakeMonitor(bool bare = false);
+  // The errors of a learner that fits none of the validator's envs.
+  const std::string& why_no_env() const { return why_no_env_; }
+
   // Throws only TrialFailure.
   void TryCreate(const nlohmann::json& options);
 
  private:
+  void NextAttempt();
   const void* OpenPart(const std::string& plugin_id, const std::string& name);
   template <class Make>
   auto Made(Make&& make);
@@ -68,7 +76,7 @@ class Subject {
   const PluginInfo& info_;
   const ValidateSetting& setting_;
   std::filesystem::path folder_;
-  std::string folder_text_;
+  std::string folder_text_, trial_dir_;
   bp_host_trial_1 trial_;
   std::atomic<bool> cancelled_{false};
   MetricsHub metrics_;
@@ -76,7 +84,7 @@ class Subject {
   std::string torch_version_;
   std::unique_ptr<LoadedModule> module_, env_module_;
   std::map<std::filesystem::path, std::unique_ptr<LoadedModule>> parts_;
-  std::string env_id_;  // found by MakeEnvFor
+  std::string env_id_, why_no_env_;  // found by MakeEnvFor
   // The learner that found it; MakeLearner returns it to the first caller for that env.
   const EnvInstance* probe_env_ = nullptr;
   std::unique_ptr<LearnerInstance> probe_;

@@ -28,16 +28,17 @@ std::vector<std::byte> UseLearner(Subject& subject, bool bare) {
 }
 
 void UseMonitor(Subject& subject, bool bare) {
-  MonitorInstance monitor(subject.module(), subject.info().id, subject.sinks(bare), subject.Options());
+  const std::unique_ptr<MonitorInstance> made = subject.MakeMonitor(bare);
+  MonitorInstance& monitor = *made;
   const EventStorm storm(2);
   NowDoing("on_events");
   if (const bp_status status = monitor.OnEvents(storm.events().data(), storm.events().size()); status != BP_OK)
-    FailCase("on_events", "BP_OK", fmt::format("status {}: {}", status, monitor.TakeError()));
+    FailCall("on_events", fmt::format("status {}: {}", status, monitor.TakeError()));
   NowDoing("sample");
   monitor.Sample(NowNs());
   NowDoing("finish");
   if (const bp_status status = monitor.Finish(subject.folder().string()); status != BP_OK)
-    FailCase("finish", "BP_OK", fmt::format("status {}: {}", status, monitor.TakeError()));
+    FailCall("finish", fmt::format("status {}: {}", status, monitor.TakeError()));
 }
 
 }  // namespace
@@ -64,7 +65,7 @@ void MakeOnce(Subject& subject) {
       subject.MakeLearner(*env, subject.seed());
       break;
     }
-    default: MonitorInstance(subject.module(), subject.info().id, subject.sinks(), subject.Options());
+    default: subject.MakeMonitor();
   }
 }
 

@@ -19,6 +19,7 @@
 #include "plugin/plugin_search.hpp"
 #include "plugin/validated_files.hpp"
 #include "rollout/clocks.hpp"
+#include "validate/by_cause.hpp"
 #include "validate/commands.hpp"
 #include "validate/run_case.hpp"
 
@@ -128,17 +129,21 @@ void CheckCaseNames(const std::vector<std::string>& names) {
   }
 }
 
-void PrintCase(const ValidateArgs& args, const PluginInfo& info, const CaseResult& result) {
+void PrintCase(const CaseResult& result) {
   fmt::print("{:<8} {:<24} {:>6.2f} s  {}\n", Word(result.verdict), result.name, result.seconds, Printable(result.note));
-  if (!result.bad() && result.verdict != CaseVerdict::kWarning) return;
+}
+
+void PrintFailure(const ValidateArgs& args, const PluginInfo& info, const Failure& failure) {
+  const CaseResult& result = *failure.first;
+  PrintCase(result);
   const auto line = [](const char* what, const std::string& text) {
     if (!text.empty()) fmt::print("           {:<8} {}\n", what, Printable(text));
   };
-  line("rule", FindCase(result.name)->rule);
+  if (failure.is_of_rule) line("rule", FindCase(result.name)->rule);
   line("place", result.place);
   line("expected", result.wanted);
   line("got", result.found);
-  line("fix", result.mend);
+  line("fix", failure.is_of_rule && !result.cause.empty() ? FindCase(result.name)->mend : result.mend);
   std::string again = fmt::format("{} plugin validate {} --case {} --seed {}", ShellArgument(args.program),
                                   ShellArgument(info.file.string()), result.name, args.seed);
   for (const std::string& one : args.set) again += " --set " + ShellArgument(one);
@@ -147,6 +152,20 @@ void PrintCase(const ValidateArgs& args, const PluginInfo& info, const CaseResul
   if (args.limit_s != RunCaseOptions().limit_s) again += fmt::format(" --limit {:g}", args.limit_s);
   for (const std::string& folder : args.plugin_path) again += " --plugin-path " + ShellArgument(folder);
   line("again", again + (result.verdict == CaseVerdict::kCrashed ? " --in-process, under gdb" : ""));
+  const auto more = [&](uint64_t n, const char* what) {
+    if (n > 0) line("and", fmt::format("{} more case{} {}", n, n == 1 ? "" : "s", what));
+  };
+  more(failure.same, failure.same == 1 ? "fails at the same place" : "fail at the same place");
+  more(failure.hidden, "may fail for this reason, because results are compared");
+}
+
+// The first to fix comes first, and warnings come last.
+void PrintFailures(const ValidateArgs& args, const PluginInfo& info, const std::vector<CaseResult>& results) {
+  const std::vector<Failure> failures = ByCause(results);
+  if (failures.size() > 1) fmt::print("Fix these in this order:\n");
+  for (const Failure& failure : failures) PrintFailure(args, info, failure);
+  for (const CaseResult& result : results)
+    if (result.verdict == CaseVerdict::kWarning && !args.only_failed) PrintFailure(args, info, {&result, 0, 0, true});
 }
 
 // The result of one case. Skips a case if a function that it calls hung in an earlier case.
@@ -235,15 +254,18 @@ ValidateAnswer Validate(const ValidateArgs& args, const PluginInfo& info, const 
   const ValidatedFiles files;
   const std::string entry = files.EntryOf(info.file, info.id);
   *stuck = *stuck & kLoads;
+  std::vector<CaseResult> tried;
   for (const Case* one : CasesOf(info, args.cases)) {
     std::fflush(stdout);
     const CaseResult result = TryCase(args, *one, info, setting, stuck);
     answer.counts.Add(result.verdict);
     answer.steps_per_s = std::max(answer.steps_per_s, result.steps_per_s);
+    tried.push_back(result);
     if (args.only_failed && !result.bad()) continue;
     answer.cases.push_back(result);
-    if (shows) PrintCase(args, info, result);
+    if (shows && !args.only_failed) PrintCase(result);
   }
+  if (shows) PrintFailures(args, info, tried);
   const Counts& n = answer.counts;
   // After all rules were tested, a first trial need not repeat them.
   if (args.cases.empty() && n.bad() == 0) files.Add(entry);

@@ -10,6 +10,7 @@
 
 #include "base/suggest.hpp"
 #include "contract/value.hpp"
+#include "plugin/exports.hpp"
 #include "plugin/plugin_error.hpp"
 #include "record/finding_ids.hpp"
 
@@ -119,6 +120,7 @@ void CheckHelps(const PluginInfo& info) {
 }  // namespace
 
 void CheckBeforeSeal(const PluginInfo& info) {
+  if (const std::string surplus = SurplusExportsText(info.file); !surplus.empty()) throw PluginError(surplus);
   CheckDeclaration(info);
   CheckDefaults(info);
   CheckHelps(info);

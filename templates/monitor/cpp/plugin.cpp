@@ -6,6 +6,17 @@
 
 #include "backplane/monitor.hpp"
 
+inline std::string Line(const bp::Iteration& iteration, const std::string& columns) {
+  std::string line = std::to_string(iteration.number) + "," + std::to_string(iteration.env_steps);
+  std::istringstream names(columns);
+  for (std::string name; std::getline(names, name, ',');) {
+    char number[32] = "";  // empty where the iteration has no such metric
+    if (const auto value = iteration.Metric(name)) std::snprintf(number, sizeof number, "%.9g", *value);
+    line += std::string(",") + number;
+  }
+  return line + "\n";
+}
+
 class IterationTable : public bp::MonitorPlugin<IterationTable> {
  public:
   static constexpr bp::About kAbout{
@@ -30,17 +41,6 @@ class IterationTable : public bp::MonitorPlugin<IterationTable> {
     }
     table_ << Line(iteration, columns_) << std::flush;  // so that readers can follow and a crash loses no line
     if (!table_) throw bp::Error(BP_E_IO, "cannot write " + name_);
-  }
-
-  static std::string Line(const bp::Iteration& iteration, const std::string& columns) {
-    std::string line = std::to_string(iteration.number) + "," + std::to_string(iteration.env_steps);
-    std::istringstream names(columns);
-    for (std::string name; std::getline(names, name, ',');) {
-      char number[32] = "";  // empty if the iteration lacks the metric
-      if (const auto value = iteration.Metric(name)) std::snprintf(number, sizeof number, "%.9g", *value);
-      line += std::string(",") + number;
-    }
-    return line + "\n";
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "places.hpp"
+#include "validate/by_cause.hpp"
 #include "validated.hpp"
 
 namespace backplane {
@@ -122,6 +123,7 @@ const Flaw kFlaws[] = {
     {kLearner, "claims_row_exact", "row-exact"},
     {kLearner, "not_exact", "row-exact"},
     {kLearner, "act_scratch", "act-in-threads"},
+    {kLearner, "fits_no_env", "create"},
     {kLearner, "plans_nothing", "learns"},
     {kLearner, "plans_the_unknown", "learns"},
     {kLearner, "ticks_for_ever", "learns"},
@@ -231,6 +233,12 @@ TEST(FlawedNot, GoodPluginsHaveNoFindings) {
   Validated(FileOf("monitor_does_nothing"), "").NeedGood();
 }
 
+TEST(FlawedNot, AMonitorMayMakeAFolderPerAttempt) {
+  Validated monitor(FileOf("env_flawed"), kMonitor);
+  monitor.Give("flaw", "makes_a_folder");
+  monitor.NeedGood();
+}
+
 TEST(FlawedNot, ALearnerOfDataHasNoFindings) {
   Validated learner(FileOf("env_flawed"), kLearner);
   learner.Give("flaw", "data_without");
@@ -248,6 +256,36 @@ TEST(FlawedNot, EachChoiceOfAnActionHasItsOwnNumber) {
   learner.setting.env_options = env.setting.options;
   const CaseResult result = learner.Run("act-is-sound");
   EXPECT_EQ(result.verdict, CaseVerdict::kPassed) << result.place << result.note << result.found;
+}
+
+CaseResult Bad(const char* name, const char* place, const char* found, const char* cause = "") {
+  CaseResult result;
+  result.name = name, result.verdict = CaseVerdict::kFailed, result.cause = cause;
+  result.place = place, result.found = found;
+  return result;
+}
+
+TEST(ByCause, CountsCasesThatCrashAtTheSamePlace) {
+  const std::vector<CaseResult> results = {
+      Bad("writes-every-output", "step, channel 'obs'", "the previous memory"),
+      Bad("two-threads", "step of rows [0, 3) in slot 0", "SIGSEGV", kCrashCause),
+      Bad("finite-numbers", "step of rows [0, 4) in slot 1", "SIGSEGV", kCrashCause)};
+  const std::vector<Failure> failures = ByCause(results);
+  ASSERT_EQ(failures.size(), 2u);
+  EXPECT_EQ(failures[0].first->name, "two-threads");
+  EXPECT_EQ(failures[0].same, 1u);
+  EXPECT_FALSE(failures[0].is_of_rule);
+  EXPECT_EQ(failures[1].first->name, "writes-every-output");
+}
+
+TEST(ByCause, PutsMemoryBeforeSeedsAndHidesComparisons) {
+  const std::vector<CaseResult> results = {Bad("uses-strides", "row 1", "1 and 2"), Bad("same-seed-same-bytes", "row 0", "3 and 4"),
+                                           Bad("writes-every-output", "step", "the previous memory")};
+  const std::vector<Failure> failures = ByCause(results);
+  ASSERT_EQ(failures.size(), 2u);
+  EXPECT_EQ(failures[0].first->name, "writes-every-output");
+  EXPECT_EQ(failures[0].hidden, 1u);
+  EXPECT_EQ(failures[1].first->name, "same-seed-same-bytes");
 }
 
 TEST(Cases, HaveNamesInKebabCaseAndEachOnce) {
