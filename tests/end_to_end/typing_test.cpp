@@ -43,11 +43,12 @@ TEST_F(Typing, TheProgramAloneAndHelpListTheCommands) {
 }
 
 TEST_F(Typing, CommandsOfOtherToolsNameOurs) {
-  for (const auto& [typed, ours] : std::map<std::string, std::string>{{"train tiny.yaml", "backplane run FILE"},
-                                                                      {"list", "backplane plugin list"},
-                                                                      {"init", "configs/quickstart.yaml"},
-                                                                      {"validate tiny.yaml", "backplane config check tiny.yaml"},
-                                                                      {"kill outputs/tiny", "backplane stop OUT"}}) {
+  for (const auto& [typed, ours] :
+       std::map<std::string, std::string>{{"train tiny.yaml", "backplane run FILE"},
+                                          {"list", "backplane plugin list"},
+                                          {"init", "configs/quickstart.yaml"},
+                                          {"validate tiny.yaml", "backplane config check tiny.yaml"},
+                                          {"kill outputs/tiny", "backplane stop OUT"}}) {
     const Finished answer = Run(typed);
     EXPECT_EQ(answer.exit, 2) << typed;
     EXPECT_THAT(answer.err, HasSubstr(ours)) << typed;

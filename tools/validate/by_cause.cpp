@@ -13,14 +13,15 @@ namespace {
 
 constexpr std::string_view kCauses[] = {kCrashCause, kExitCause, kHangCause, kErrorCause, ""};
 // If one of these fails, results of two runs may differ for this reason.
-constexpr std::string_view kBasic[] = {"stays-in-its-buffers", "writes-only-its-rows", "writes-every-output",
-                                       "act-writes-its-rows",  "same-seed-same-bytes", "act-repeats",
+constexpr std::string_view kBasic[] = {"stays-in-its-buffers",  "writes-only-its-rows", "writes-every-output",
+                                       "act-writes-its-rows",   "same-seed-same-bytes", "act-repeats",
                                        "same-seed-same-learner"};
 constexpr std::string_view kComparing[] = {
-    "uses-strides",       "reset-forgets",      "instances-share-nothing", "rows-are-independent", "split-ranges",
-    "threads-same-bytes", "slots-same-bytes",   "snapshot-continues",      "act-reads-its-rows",   "row-exact",
-    "act-in-threads",     "threads-change-nothing", "rows-change-nothing", "state-comes-back",     "state-continues",
-    "state-replaces",     "two-threads",        "newer-host",              "pictures-change-nothing"};
+    "uses-strides",        "reset-forgets",      "instances-share-nothing", "rows-are-independent",
+    "split-ranges",        "threads-same-bytes", "slots-same-bytes",        "snapshot-continues",
+    "act-reads-its-rows",  "row-exact",          "act-in-threads",          "threads-change-nothing",
+    "rows-change-nothing", "state-comes-back",   "state-continues",         "state-replaces",
+    "two-threads",         "newer-host",         "pictures-change-nothing"};
 
 size_t PlaceIn(const auto& list, std::string_view name) {
   return static_cast<size_t>(std::ranges::find(list, name) - std::begin(list));
@@ -41,7 +42,8 @@ auto Rank(const CaseResult& result) {
 // "step of rows [0, 4) in slot 1" -> "step"
 std::string Function(const std::string& place) {
   size_t end = place.size();
-  for (const char* word : {" of ", " with ", " in ", " for ", " by ", " before ", " after ", ","}) end = std::min(end, place.find(word));
+  for (const char* word : {" of ", " with ", " in ", " for ", " by ", " before ", " after ", ","})
+    end = std::min(end, place.find(word));
   return place.substr(0, end);
 }
 

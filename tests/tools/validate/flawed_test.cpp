@@ -266,10 +266,9 @@ CaseResult Bad(const char* name, const char* place, const char* found, const cha
 }
 
 TEST(ByCause, CountsCasesThatCrashAtTheSamePlace) {
-  const std::vector<CaseResult> results = {
-      Bad("writes-every-output", "step, channel 'obs'", "the previous memory"),
-      Bad("two-threads", "step of rows [0, 3) in slot 0", "SIGSEGV", kCrashCause),
-      Bad("finite-numbers", "step of rows [0, 4) in slot 1", "SIGSEGV", kCrashCause)};
+  const std::vector<CaseResult> results = {Bad("writes-every-output", "step, channel 'obs'", "the previous memory"),
+                                           Bad("two-threads", "step of rows [0, 3) in slot 0", "SIGSEGV", kCrashCause),
+                                           Bad("finite-numbers", "step of rows [0, 4) in slot 1", "SIGSEGV", kCrashCause)};
   const std::vector<Failure> failures = ByCause(results);
   ASSERT_EQ(failures.size(), 2u);
   EXPECT_EQ(failures[0].first->name, "two-threads");
@@ -279,7 +278,8 @@ TEST(ByCause, CountsCasesThatCrashAtTheSamePlace) {
 }
 
 TEST(ByCause, PutsMemoryBeforeSeedsAndHidesComparisons) {
-  const std::vector<CaseResult> results = {Bad("uses-strides", "row 1", "1 and 2"), Bad("same-seed-same-bytes", "row 0", "3 and 4"),
+  const std::vector<CaseResult> results = {Bad("uses-strides", "row 1", "1 and 2"),
+                                           Bad("same-seed-same-bytes", "row 0", "3 and 4"),
                                            Bad("writes-every-output", "step", "the previous memory")};
   const std::vector<Failure> failures = ByCause(results);
   ASSERT_EQ(failures.size(), 2u);

@@ -122,11 +122,11 @@ class Reader {
         Fail(fmt::format("digits: expected a whole number from 1 to 15, got {}", JsonText(digits)));
       }
     }
-    if (entry.contains("detail")) {
-      if (entry.at("detail").is_boolean()) {
-        measure->detail = entry.at("detail").get<bool>();
+    if (const auto detail = entry.find("detail"); detail != entry.end()) {
+      if (detail->is_boolean()) {
+        measure->detail = detail->get<bool>();
       } else {
-        Fail(fmt::format("detail: expected true or false, got {}", JsonText(entry.at("detail"))));
+        Fail(fmt::format("detail: expected true or false, got {}", JsonText(*detail)));
       }
     }
   }

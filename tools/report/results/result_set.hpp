@@ -84,7 +84,7 @@ struct TrialData {
   std::vector<std::string> facts;  // choices of plugins: "learner.x update_path fused"
   std::vector<Shrink> shrinks;     // of all attempts, as recorded by the last one
   std::map<std::string, Number> measures;
-  std::map<std::string, FiniteShare> not_finite;          // measures some of whose last values are not finite
+  std::map<std::string, FiniteShare> not_finite;  // measures some of whose last values are not finite
   std::optional<ReturnRange> return_range;
   std::map<std::string, RegisteredMeasure> registered;    // registered by plugins, by name
   std::map<std::string, std::vector<CurvePoint>> curves;  // SPS, return and recorded metrics, by iteration

@@ -27,7 +27,8 @@ TEST_F(YamlTest, OctalLookAlikesAreErrorsAnywhere) {
 
 TEST_F(YamlTest, OnlyFiniteNumbersAreNumbers) {
   EXPECT_THAT(ErrorsOf(kMinimal + "resources: {gpus: .nan}\n"), ElementsAre("5:19 expected a finite number, got '.nan'"));
-  EXPECT_THAT(ErrorsOf(kMinimal + "resources: {gpus: -.inf}\n"), ElementsAre("5:19 resources.gpus: expected a finite number, got '-.inf'"));
+  EXPECT_THAT(ErrorsOf(kMinimal + "resources: {gpus: -.inf}\n"),
+              ElementsAre("5:19 resources.gpus: expected a finite number, got '-.inf'"));
   EXPECT_THAT(ErrorsOf(kMinimal + "resources: {gpus: nan}\n"),
               ElementsAre("5:19 resources.gpus: expected a number, got 'nan'"));
   EXPECT_THAT(ErrorsOf(kMinimal + "resources: {gpus: 1e999}\n"), ElementsAre(HasSubstr("expected a number, got '1e999'")));
