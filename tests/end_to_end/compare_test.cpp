@@ -187,21 +187,15 @@ TEST_F(CompareCommand, OnSeveralTasksEveryArmIsOnEach) {
   EXPECT_THAT(dry.out, StartsWith("2 arms on 2 tasks, 5 seeds per arm and look: 20 trials in the first look")) << dry.err;
   const Finished compare = Run("compare learns.yaml");
   ASSERT_EQ(compare.exit, 0) << compare.err << compare.out;
-  EXPECT_THAT(
-      compare.out,
-      AllOf(StartsWith(
-                "learns wins over 2 tasks: it beats stays on at least one and loses on none. learns is better than stays on "),
-            HasSubstr("P(stays improves on learns)"), HasSubstr("pole: learns is better than stays: its ")));
+  EXPECT_THAT(compare.out, AllOf(StartsWith("learns is better than stays on "), HasSubstr("P(stays improves on learns)"),
+                                 HasSubstr("pole: learns is better than stays: its ")));
   const std::string page = ReadFile(Out("learns") / "report/ab_report.html");
   EXPECT_THAT(page,
               AllOf(HasSubstr("Normalised scores"), HasSubstr("Performance profile"), HasSubstr("Probability of improvement")));
   // The same from the folder, whose file has the task of each arm.
   const Finished again = Run("compare outputs/learns --quiet");
   EXPECT_EQ(again.exit, 0) << again.err;
-  EXPECT_THAT(
-      again.out,
-      StartsWith(
-          "learns wins over 2 tasks: it beats stays on at least one and loses on none. learns is better than stays on "));
+  EXPECT_THAT(again.out, StartsWith("learns is better than stays on "));
   EXPECT_EQ(Starts("learns"), 20u);
 }
 

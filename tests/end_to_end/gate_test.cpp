@@ -50,7 +50,7 @@ TEST_F(GateCommand, ALossFailsAtTheFirstConclusiveLook) {
   SaveBaseline();
   const Finished gate = Gate("zero.yaml --fail-if 'eval/return < -5%'");
   EXPECT_EQ(gate.exit, 1) << gate.err;
-  EXPECT_THAT(gate.out, AllOf(StartsWith("FAIL: the change of eval/return is below -5 %. Change -"), HasSubstr("look 1 of 2"),
+  EXPECT_THAT(gate.out, AllOf(StartsWith("FAIL: the change of eval/return is below -5 %. Change -"), HasSubstr("decided at look 1 of 2"),
                               HasSubstr("outputs/pole_gate")));
   EXPECT_EQ(Starts("pole_gate"), 5u) << "the seeds of one look";
   // No trial is left to run, and the verdict is the same.
@@ -67,7 +67,7 @@ TEST_F(GateCommand, FindsNoChangeBetweenIdenticalBits) {
   const Finished pass = Gate("pole.yaml --fail-if 'eval/return < 0%'");
   EXPECT_EQ(pass.exit, 0) << pass.err;
   EXPECT_THAT(pass.out, AllOf(StartsWith("PASS: eval/return has not changed: each seed has its score of the baseline, "),
-                              HasSubstr("5 of at most 10 seeds each, look 1 of 2")));
+                              HasSubstr("5 seeds each, decided at look 1 of 2")));
   const Finished wants_more = Gate("pole.yaml --quiet --fail-if 'eval/return < 5%'");
   EXPECT_EQ(wants_more.exit, 1) << wants_more.err;
   EXPECT_THAT(wants_more.out, StartsWith("FAIL: eval/return has not changed"));
@@ -89,7 +89,7 @@ TEST_F(GateCommand, PassesSimilarResultsUntilTheLimitIsTight) {
   EXPECT_EQ(undecided.exit, 4) << undecided.err;
   EXPECT_THAT(undecided.out,
               AllOf(StartsWith("UNDECIDED: the change of eval/return is neither shown to be below 0 % nor above it."),
-                    HasSubstr("10 of at most 10 seeds each, look 2 of 2")));
+                    HasSubstr("10 seeds each, after all 2 looks")));
   EXPECT_EQ(Starts("pole_gate"), 10u) << "no more seeds than the baseline has";
 }
 

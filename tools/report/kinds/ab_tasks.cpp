@@ -41,14 +41,15 @@ size_t LooksOf(const std::vector<JudgedTask>& tasks) {
   return looks;
 }
 
-// "x", and for a pair with a winner "x, by 12 (95 % interval 3 to 21)".
+// "x", and for a pair with a winner "x, where its return is higher by 12 (95 % interval 3 to 21), 8 seeds each".
 std::string TaskWithLead(const JudgedTask& task, size_t pair) {
   const PairJudgement& judged = task.judgement.pairs[pair];
   const bool has_winner = judged.answer == Answer::kFirst || judged.answer == Answer::kSecond;
-  return has_winner ? fmt::format("{}, by {}", task.task.name, LeadText(task.scores, judged)) : task.task.name;
+  if (!has_winner) return task.task.name;
+  return fmt::format("{}, where {}, {}", task.task.name, LeadText(task.scores, judged), Counted(task.scores, judged));
 }
 
-// "b is better than a on 2 of 3 tasks (x, by ...; y, by ...); on z they are not shown to differ"
+// "b is better than a on 2 of 3 tasks: x, where ...; y, where ...; on z they are not shown to differ"
 std::string PairOverTasks(const std::vector<JudgedTask>& tasks, size_t pair) {
   const AbScores& scores = tasks.front().scores;
   const PairJudgement& any = tasks.front().judgement.pairs[pair];
@@ -72,7 +73,7 @@ std::string PairOverTasks(const std::vector<JudgedTask>& tasks, size_t pair) {
     text += leads ? "" : "; ";
     if (has_winner) {
       const bool is_first = answer == Answer::kFirst;
-      text += fmt::format("{} is better than {} on {} of {} tasks ({})", is_first ? first : second, is_first ? second : first,
+      text += fmt::format("{} is better than {} on {} of {} tasks: {}", is_first ? first : second, is_first ? second : first,
                           names.size(), tasks.size(), on);
     } else {
       text += leads ? fmt::format("{} and {} {} on {}", first, second, words, on) : fmt::format("on {} they {}", on, words);
@@ -88,16 +89,15 @@ std::string PairsOverTasks(const std::vector<JudgedTask>& tasks) {
   return fmt::format("{}", fmt::join(pairs, "; "));
 }
 
-// "b wins over 3 tasks: it beats a on at least one and loses on none. b is better than a on 2 of 3 tasks (x, by ...; y, by
-// ...)."
+// "b is better than a on 2 of 3 tasks: x, where ...; y, where .... b wins: it is better on some task and worse on none."
 std::string WinnerText(const std::vector<JudgedTask>& tasks) {
   std::vector<ArmsJudgement> judgements;
   for (const JudgedTask& one : tasks) judgements.push_back(one.judgement);
   const std::vector<ArmScores>& arms = tasks.front().scores.arms;
   const std::optional<size_t> winner = WinnerOf(judgements, arms.size());
-  if (!winner) return fmt::format("No arm wins over {} tasks: {}.", tasks.size(), PairsOverTasks(tasks));
-  return fmt::format("{} wins over {} tasks: it beats {} on at least one and loses on none. {}.", arms[*winner].name,
-                     tasks.size(), arms.size() == 2 ? arms[1 - *winner].name : "every other arm", PairsOverTasks(tasks));
+  if (!winner) return fmt::format("No arm wins over all tasks: {}.", PairsOverTasks(tasks));
+  return fmt::format("{}. {} wins: it is better than {} on some task and worse on none.", PairsOverTasks(tasks),
+                     arms[*winner].name, arms.size() == 2 ? arms[1 - *winner].name : "every other arm");
 }
 
 std::string Share(double share) { return FormatNumber(Reading(share), 2); }

@@ -44,12 +44,6 @@ std::string DifferenceText(const AbScores& scores, const PairJudgement& pair) {
   return fmt::format("difference {} (95 % interval {})", Short(d.value), Interval(pair.interval->low, pair.interval->high));
 }
 
-std::string Counted(const AbScores& scores, const PairJudgement& pair) {
-  if (scores.terms.speed) return fmt::format("{} blocks", pair.n);
-  const size_t first = JudgedScores(scores, pair, pair.first).size(), second = JudgedScores(scores, pair, pair.second).size();
-  return first == second ? fmt::format("{} seeds each", first) : fmt::format("{} and {} seeds", first, second);
-}
-
 std::string Means(const AbScores& scores, const PairJudgement& pair) {
   return fmt::format("{}: {} {}, {} {} (± 95 %; {})", scores.metric.title, scores.arms[pair.first].name,
                      MeanOf(scores, pair, pair.first), scores.arms[pair.second].name, MeanOf(scores, pair, pair.second),
@@ -67,9 +61,7 @@ std::string Values(const AbScores& scores, const PairJudgement& pair) {
   return Means(scores, pair) + (pair.difference ? ", " + DifferenceText(scores, pair) : "") + CpuText(pair);
 }
 
-}  // namespace
-
-std::string LeadText(const AbScores& scores, const PairJudgement& pair) {
+std::string Lead(const AbScores& scores, const PairJudgement& pair) {
   if (!pair.difference)
     return fmt::format("{} on every seed: neither arm has a spread, and the exact test decides",
                        Short(std::abs(scores.arms[pair.second].values.front() - scores.arms[pair.first].values.front())));
@@ -83,8 +75,6 @@ std::string LeadText(const AbScores& scores, const PairJudgement& pair) {
   return fmt::format("a factor of {:.3g} (95 % interval {:.3g} to {:.3g})", std::exp(value), std::exp(interval.low),
                      std::exp(interval.high));
 }
-
-namespace {
 
 std::string MarginText(const AbScores& scores, const PairJudgement& pair) {
   return fmt::format("{:g} % of {}", *scores.terms.margin_pct, scores.arms[scores.terms.speed ? pair.first : 0].name);
@@ -126,9 +116,8 @@ std::string BetterText(const AbScores& scores, const PairJudgement& pair) {
   const ArmScores &first = scores.arms[pair.first], &second = scores.arms[pair.second];
   const bool is_first = pair.answer == Answer::kFirst;
   const ArmScores &better = is_first ? first : second, &other = is_first ? second : first;
-  std::string text =
-      fmt::format("{} is better than {}: its {} is {} by {}. {}.", better.name, other.name, scores.metric.title,
-                  scores.terms.direction < 0 ? "lower" : "higher", LeadText(scores, pair), Means(scores, pair) + CpuText(pair));
+  std::string text = fmt::format("{} is better than {}: {}. {}.", better.name, other.name, LeadText(scores, pair),
+                                 Means(scores, pair) + CpuText(pair));
   text += WhyTheyDiffer(scores, pair);
   if (pair.equivalent) text += fmt::format(" That is less than the margin, {}.", MarginText(scores, pair));
   if (other.below_floors) text += fmt::format(" {} does not beat doing nothing.", other.name);
@@ -238,6 +227,17 @@ std::vector<Cell> EvidenceRow(const AbScores& scores, const PairJudgement& pair,
 }
 
 }  // namespace
+
+std::string Counted(const AbScores& scores, const PairJudgement& pair) {
+  if (scores.terms.speed) return fmt::format("{} blocks", pair.n);
+  const size_t first = JudgedScores(scores, pair, pair.first).size(), second = JudgedScores(scores, pair, pair.second).size();
+  return first == second ? fmt::format("{} seeds each", first) : fmt::format("{} and {} seeds", first, second);
+}
+
+std::string LeadText(const AbScores& scores, const PairJudgement& pair) {
+  return fmt::format("its {} is {} by {}", scores.metric.title, scores.terms.direction < 0 ? "lower" : "higher",
+                     Lead(scores, pair));
+}
 
 std::string WhyStopped(const AbScores& scores, const ArmsJudgement& judgement) {
   const std::string error = fmt::format("{} of comparisons of equal arms find a difference", Percent(scores.terms.alpha));

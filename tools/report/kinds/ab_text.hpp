@@ -17,8 +17,9 @@ std::vector<std::string> VerdictsOfPairs(const AbScores& scores, const ArmsJudge
 std::string WhyStopped(const AbScores& scores, const ArmsJudgement& judgement);
 std::vector<std::string> RemarksOn(const AbScores& scores, const ArmsJudgement& judgement);
 
-// By how much the better arm of the pair leads, above 0 or above 1: "12 (95 % interval 3 to 21)".
+// What the better arm of the pair has over the other one: "its return is higher by 12 (95 % interval 3 to 21)".
 std::string LeadText(const AbScores& scores, const PairJudgement& pair);
+std::string Counted(const AbScores& scores, const PairJudgement& pair);  // "8 seeds each", "5 blocks"
 
 // The state of a running comparison: "look 2 of 5: eval/return a 12.3 ± 2.1, b 14.0 ± 3.0: not decided".
 std::string StandingOfArms(const AbScores& scores, const ArmsJudgement& judgement);

@@ -50,7 +50,7 @@ std::string Gain(const Compared& one, const Number& base, const SeedScores& of_b
   if (!measure.in_ratios) {
     if (const auto welch = statistics::WelchDifference(one.scores.values, of_base.values))
       change.low = welch->low, change.high = welch->high;
-    return (change.value < 0 ? "" : "+") + WithUnit(change, measure);
+    return fmt::format("difference {}{}", change.value < 0 ? "" : "+", WithUnit(change, measure));
   }
   change = PercentChange(*one.value, base);
   const bool of_seeds = one.value->of == "seeds" && base.of == "seeds";
@@ -180,7 +180,7 @@ std::string SeedsOf(const std::vector<Compared>& all, const SeedScores& base) {
     fewest = std::min(fewest, one.scores.values.size());
     most = std::max(most, one.scores.values.size());
   }
-  if (fewest != most) return fmt::format("{} to {} seeds", fewest, most);
+  if (fewest != most) return fmt::format("{} to {} seeds per point", fewest, most);
   return fmt::format("{} {} each", most, most == 1 ? "seed" : "seeds");
 }
 
@@ -283,8 +283,8 @@ std::string Best(const ComparisonParts& parts, size_t group, const MeasureSpec& 
     return fmt::format("No point {} by {}{}", selects ? "was selected" : "can be the best", measure.title,
                        left_out.empty() ? "" : ": " + left_out);
   if (all.size() == excluded.size() + 1 && !left_out.empty())
-    return fmt::format("Only {} can be judged: {} {}; not considered: {}", parts.points[*best].name, measure.title,
-                       value_of(*best), left_out);
+    return fmt::format("No comparison: only {} has all its scores ({} {}); not considered: {}", parts.points[*best].name,
+                       measure.title, value_of(*best), left_out);
   return fmt::format("{} has the best {}: {}{}{}", parts.points[*best].name, measure.title, value_of(*best),
                      RivalsOf(parts, *best, measure), left_out.empty() ? "" : "; not considered: " + left_out);
 }

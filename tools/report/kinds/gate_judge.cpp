@@ -239,7 +239,8 @@ class Gate {
                        100 * statistics::kPower);
   }
 
-  // "Change -12.3 % (90 % interval -15.1 % to -9.4 %): baseline 195 ± 4, now 171 ± 5 (± 95 %); 5 of at most 25 seeds each"
+  // "Change -12.3 % (90 % interval -15.1 % to -9.4 %): baseline 195 ± 4, now 171 ± 5 (± 95 %); 5 seeds each, decided at look 1
+  // of 5"
   std::string Evidence(const LimitTest& test) const {
     std::string text;
     if (out_.change_pct && out_.low_pct != out_.high_pct)
@@ -255,12 +256,15 @@ class Gate {
     if (condition_.speed) {
       text += fmt::format("{} blocks", test.n);
     } else if (before().size() == now().size() || request_.looks) {
-      text += request_.looks ? fmt::format("{} of at most {} seeds each", test.n, ScoresOfALook() * LooksAtMost())
-                             : fmt::format("{} seeds each", test.n);
+      text += fmt::format("{} seeds each", test.n);
     } else {
       text += fmt::format("{} and {} seeds", before().size(), now().size());
     }
-    return request_.looks ? text + fmt::format(", look {} of {}", test.looks, request_.looks->max) : text;
+    if (!request_.looks) return text;
+    if (!out_.decided) return text + fmt::format(", look {} of {} so far", test.looks, request_.looks->max);
+    return text + (test.looks == request_.looks->max
+                       ? fmt::format(", after all {} looks", test.looks)
+                       : fmt::format(", decided at look {} of {}: no more are needed", test.looks, request_.looks->max));
   }
 
   const GateRequest& request_;

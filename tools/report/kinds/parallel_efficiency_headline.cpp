@@ -67,7 +67,8 @@ std::string ParallelEfficiencyHeadline(const ParallelEfficiency& analysis) {
   for (const Setting& setting : analysis.settings)
     runs += setting.trials.size(), without_speed += setting.trials.size() - setting.usable;
   if (without_speed > 0) text += fmt::format("; {} of {} runs have no speed", without_speed, runs);
-  return text + ".";
+  const bool has_interval = text.find(" to ") != std::string::npos || text.find(" ± ") != std::string::npos;
+  return text + (has_interval ? ". Intervals are 95 %." : ".");
 }
 
 std::vector<std::string> AsFastAs(const Setting& fastest, const ParallelEfficiency& analysis) {

@@ -125,10 +125,10 @@ std::string WhyNotTheBestOfTheSearch(const SearchParts& parts) {
   const std::string name = Capital(NumberName(*of_search)), score = parts.Value(*of_search->value) + Unit(parts);
   const ConfirmedSetting* confirmed = parts.Confirmed(*of_search);
   if (!confirmed)
-    return fmt::format("{} has a better score in the search ({}, one draw), but was not run with fresh seeds{}.", name, score,
-                       of_search->came_to_end ? ", because the search had pruned it" : "");
-  return fmt::format("{} has a better score in the search ({}, one draw), but {}{} with fresh seeds, and these decide.", name,
-                     score, parts.Value(*confirmed), Unit(parts));
+    return fmt::format("{} has a better score in the search ({} from one seed), but was not run with fresh seeds{}.", name,
+                       score, of_search->came_to_end ? ", because the search had pruned it" : "");
+  return fmt::format("{} has a better score in the search ({} from one seed), but {}{} with fresh seeds, and these decide.",
+                     name, score, parts.Value(*confirmed), Unit(parts));
 }
 
 // The mean of the largest of k standard normal numbers.

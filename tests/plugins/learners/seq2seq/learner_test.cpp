@@ -306,7 +306,7 @@ TEST(Seq2seq, ResumesFromAState) {
   EXPECT_TRUE(resumed.State() == trial.State());
   Trial other(Tiny({{"encoder_ffn_dim", "32"}}));
   EXPECT_NE(other.Load(state), BP_OK);
-  EXPECT_THAT(other.error(), HasSubstr("fc1.weight should be 1024, got 2048"));
+  EXPECT_THAT(other.error(), HasSubstr("fc1.weight: expected 1024, got 2048"));
   EXPECT_NE(other.Load("not a state at all"), BP_OK);
 }
 

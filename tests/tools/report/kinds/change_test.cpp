@@ -74,7 +74,7 @@ TEST(Change, IsADifferenceInEveryFigureAndTableIfReturnsAreBelowZero) {
   const Table& improvement = TableOf(document, "improvement");
   EXPECT_TRUE(std::holds_alternative<std::monostate>(At(improvement, 0, "change_pct")));
   EXPECT_TRUE(improvement.columns[4].in_text) << "the text contains the difference, too";
-  EXPECT_TRUE(Contains(document.verdict[0], "runners=2 envs=1 (+50")) << document.verdict[0];
+  EXPECT_TRUE(Contains(document.verdict[0], "runners=2 envs=1 (difference +50")) << document.verdict[0];
 }
 
 TEST(Change, IsADifferenceIfOneValueIsBelowZero) {

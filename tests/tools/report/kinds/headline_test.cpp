@@ -32,7 +32,7 @@ std::string Headline(const std::vector<TrialData>& trials) {
 
 TEST(Headline, ComparesSpeedsAsARatioToTheBaseline) {
   // By hand: 1.9 x (exp(2.7764 x sqrt(2) x 0.00995) - exp(-...)) / 2 = 0.0743.
-  EXPECT_EQ("4 x 1 is 1.90 ± 0.07 times as fast as 1 x 1 (1,900 ± 52 steps/s).",
+  EXPECT_EQ("4 x 1 is 1.90 ± 0.07 times as fast as 1 x 1 (1,900 ± 52 steps/s). Intervals are 95 %.",
             Headline(Speeds({{1, 1000}, {2, 1500}, {4, 1900}, {8, 1200}})));
 }
 
@@ -141,7 +141,7 @@ TEST(Headline, AroundZeroHasDifferencesInsteadOfRatios) {
   EXPECT_TRUE(
       ComparisonHeadlineOf({Returns(1, -2, 5), Returns(2, 8, 5)}, kAgainstFirst)
           .starts_with("runners=2 envs=1 is better than the baseline, runners=1 envs=1: eval/return 10.00 ± 1.96 against "
-                       "0.00 ± 1.96, +10.00 ± 2.31 (5 seeds each). "));
+                       "0.00 ± 1.96, difference +10.00 ± 2.31 (5 seeds each). "));
 }
 
 TEST(Headline, CountsRunsWithoutAScore) {
@@ -184,7 +184,7 @@ TEST(Headline, CountsAllRunsOfManyPointsThatAreNotConsidered) {
   }
   const std::string text = ComparisonHeadlineOf(points, {});
   // 8 and 9: a single point is never called the best.
-  EXPECT_TRUE(text.starts_with("Only runners=1 envs=1 can be judged: eval/return 8.5")) << text;
+  EXPECT_TRUE(text.starts_with("No comparison: only runners=1 envs=1 has all its scores (eval/return 8.5")) << text;
   EXPECT_TRUE(Contains(text, "; not considered: 5 points (5 of 12 runs diverged).")) << text;
 }
 

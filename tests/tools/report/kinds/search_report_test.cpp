@@ -94,7 +94,7 @@ TEST(SearchReport, FreshSeedsMayTurnTheOrder) {
                          "-11.7 (95 % interval -"));
   EXPECT_THAT(document.verdict[0], HasSubstr("Number 1 is not shown to be better than number 0: with fresh seeds it leads by "
                                              "11.7 (95 % interval -"));
-  EXPECT_THAT(document.verdict[0], HasSubstr("Number 0 has a better score in the search (443, one draw), but 410.0 "));
+  EXPECT_THAT(document.verdict[0], HasSubstr("Number 0 has a better score in the search (443 from one seed), but 410.0 "));
   EXPECT_THAT(AttachmentOf(document, "best_search.yaml"), HasSubstr("plugin: ars"));
 }
 
