@@ -1,12 +1,16 @@
 // status, watch and stop: a batch seen and ended from outside.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <map>
 #include <memory>
 #include <thread>
 
+#include "base/shell_argument.hpp"
 #include "batch/stop_batch.hpp"
 #include "cli/commands.hpp"
 #include "cli/damage_text.hpp"
@@ -33,6 +37,7 @@ struct WatchArgs {
 
 struct StopArgs {
   std::filesystem::path out;
+  std::string typed_program;
   bool now = false;  // kill instead of ask
 };
 
@@ -114,7 +119,30 @@ int WatchCommand(const WatchArgs& args) {
   return program.Show("--make", ToJson(request));
 }
 
+// Results folders in outputs/ with a running batch.
+std::vector<std::string> RunningBatches() {
+  std::vector<std::string> running;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it("outputs", error), end; !error && it != end; it.increment(error)) {
+    try {
+      if (BatchView(it->path()).running()) running.push_back(it->path().string());
+    } catch (const std::runtime_error&) {  // no results
+    }
+  }
+  std::ranges::sort(running);
+  return running;
+}
+
+int NoFolder(const StopArgs& args) {
+  const std::vector<std::string> running = RunningBatches();
+  LogError("backplane: stop: expected OUT, got none; running in outputs/: {}\nhint: {} {}",
+           running.empty() ? "none" : fmt::format("{}", fmt::join(running, ", ")), args.typed_program,
+           running.empty() ? "status --help" : "stop " + ShellArgument(running.front()));
+  return kUsage;
+}
+
 int StopCommand(const StopArgs& args) {
+  if (args.out.empty()) return NoFolder(args);
   if (!OpenOrComplain(args.out)) {
     return kUsage;
   }
@@ -137,7 +165,8 @@ std::vector<Command> BatchCommands() {
     add->Flag("--json", &args->json, "Print JSON in the form of progress.json");
   };
   const auto declare_stop = [](StopArgs* args, Arguments* add) {
-    add->Out(&args->out);
+    args->typed_program = add->program();
+    add->Out(&args->out).Optional();
     add->Flag("--now", &args->now, "Kill the trials instead");
   };
   return {MakeCommand<StatusArgs>("status", "Show the progress of an experiment", declare_status, StatusCommand),

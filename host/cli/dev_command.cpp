@@ -341,7 +341,7 @@ std::vector<Command> DevCommands() {
   const auto declare = [](DevArgs* args, Arguments* add) {
     add->Add("plugin", "X.so", &args->plugin, "Plugin file to watch; each new build is loaded").Required();
     AddFile(add, &args->input);
-    add->Add("--out", "DIR", &args->out, "Folder to keep all builds and their trials in");
+    add->Add("-o,--out", "OUT", &args->out, "Folder to keep all builds and their trials in");
   };
   return {
       MakeCommand<DevArgs>("dev", "Train with each new build of a plugin, resuming from the last one", declare, DevCommand)};

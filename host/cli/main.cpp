@@ -5,6 +5,7 @@
 #include "arguments/parse.hpp"
 #include "base/standard_descriptors.hpp"
 #include "cli/commands.hpp"
+#include "cli/help_topic.hpp"
 #include "cli/tools.hpp"
 #include "cluster/worker.hpp"
 #include "input/complete.hpp"
@@ -14,13 +15,6 @@
 namespace backplane {
 namespace {
 
-constexpr char kExamples[] =
-    "Examples:\n"
-    "  backplane run configs/quickstart.yaml                       start or resume an experiment\n"
-    "  backplane run FILE --set learner.options.lr=1e-3 --dry-run  preview a run with a different value\n"
-    "  backplane report outputs/NAME                               write its report: a page, text and tables\n"
-    "`backplane help COMMAND` describes a command.";
-
 bool IsHelp(const std::string& word) { return word == "--help" || word == "-h"; }
 
 int RunCommand(int argc, char** argv) {
@@ -28,13 +22,15 @@ int RunCommand(int argc, char** argv) {
   line.program = argc > 0 ? argv[0] : "backplane";
   line.words = TypedWords(argc, argv);
   line.commands = AllCommands();
+  if (const std::optional<std::string> topic = TopicAsked({argv + 1, argv + std::max(argc, 1)}, line.commands)) {
+    const bool markdown = std::string_view(argv[argc - 1]) == "--markdown";
+    return PrintTopic(*topic, line.commands, markdown);
+  }
   if (const std::optional<int> failed = StartTool(line.program, line.words, line.commands)) return *failed;
-  line.about = "Backplane runs RL experiments. A YAML file names an env, a learner and monitors, each a plugin.";
-  line.examples = kExamples;
+  line.about = "Run RL experiments. A YAML file names an env, a learner and monitors, each a plugin.";
   line.version = BACKPLANE_VERSION;
   line.more_commands = [&line] { return ToolCommands(line.commands, std::ranges::all_of(line.words, IsHelp)); };
-  line.meant_by_command = MeantByCommand;
-  line.names_to_set = NamesToSet;
+  line.meant = MeaningsOfOtherTools();
   line.values = OfferValues;
   return RunCommandLine(line);
 }

@@ -147,7 +147,54 @@ constexpr ReferenceColumn<HostKey> kKeyColumns[] = {
     {"meaning", [](const HostKey& k) { return Prose(k.doc); }},
 };
 
+// A name with its meaning.
+struct NamedFact {
+  const char *name, *meaning;
+};
+
+constexpr ReferenceColumn<NamedFact> kVariableColumns[] = {
+    {"variable", [](const NamedFact& one) { return Code(one.name); }},
+    {"meaning", [](const NamedFact& one) { return Prose(one.meaning); }},
+};
+constexpr ReferenceColumn<NamedFact> kExitColumns[] = {
+    {"exit", [](const NamedFact& one) { return std::string(one.name); }},
+    {"meaning", [](const NamedFact& one) { return Prose(one.meaning); }},
+};
+
+constexpr NamedFact kVariables[] = {
+    {"BACKPLANE_PLUGIN_PATH", "Folders with plugins, separated by ':'; searched after --plugin-path."},
+    {"BACKPLANE_PYTHON", "Python for searches, figures, Ray and plugins in Python, instead of the one that was installed."},
+    {"BACKPLANE_TORCH_LIB", "Folder with the libraries of LibTorch, instead of the one that was installed."},
+    {"BACKPLANE_HOME", "Folder of the installation, for programs that embed Backplane and for the Python package."},
+    {"BACKPLANE_CLUSTER_PATIENCE", "Seconds to wait for an answer of Slurm or Ray before a batch gives up."},
+    {"BACKPLANE_PROGRAM", "Set by Backplane for its tools: the program that was typed."},
+    {"BACKPLANE_WORKERS", "Set by Backplane for a trial on several nodes: the rollout workers that run there."},
+    {"BACKPLANE_REPORT_FD", "Set by Backplane for a trial by command: the pipe that takes its reports."},
+    {"BACKPLANE_REPORT_INODE", "Set by Backplane for a trial by command: the identity of that pipe."},
+    {"BACKPLANE_TRIAL_DIR", "Set by Backplane for a trial by command: the folder of the trial."},
+    {"BACKPLANE_CHECKPOINT_DIR", "Set by Backplane for a trial by command: the folder that survives a restart of the trial."},
+    {"BACKPLANE_EXPERIMENT_DIR", "Set by Backplane for a trial by command: the folder of the experiment file."},
+    {"CUDA_VISIBLE_DEVICES", "GPUs that trials may use, as for every program; each trial gets its own."},
+    {"NO_COLOR", "Any value switches colours off, unless --color is given."},
+    {"TERM", "`dumb` switches off lines that are drawn again."},
+    {"VIRTUAL_ENV", "Virtual environment whose Python runs plugins in Python, if no other is named."},
+    {"PYTORCH_ALLOC_CONF", "Settings of LibTorch's allocator; plugins keep yours."},
+    {"SLURM_CPUS_PER_TASK", "Set by Slurm: the cores of a node agent."},
+};
+constexpr NamedFact kExits[] = {
+    {"0", "Every trial completed, was infeasible or was skipped."},
+    {"1", "No usable result, or a check failed; `gate`: a change for the worse."},
+    {"2", "Wrong command line or file; no trial was started. `gate`: any failure."},
+    {"3", "Some trials failed or did not run: a paused batch or search, or a cluster whose nodes were lost."},
+    {"4", "`gate`: undecided."},
+    {"130", "Interrupted."},
+};
+
 }  // namespace
+
+std::string EnvironmentMarkdown() { return MarkdownTable(kVariableColumns, kVariables); }
+
+std::string ExitCodesMarkdown() { return MarkdownTable(kExitColumns, kExits); }
 
 std::string OptionsMarkdown(const PluginInfo& info) {
   return info.options.empty() ? "It has no options.\n" : MarkdownTable(kOptionColumns, info.options);

@@ -13,4 +13,8 @@ std::string OptionsMarkdown(const PluginInfo& info);
 // All keys of an experiment file.
 std::string KeysMarkdown();
 
+// Environment variables of programs and plugins, and exit codes of commands.
+std::string EnvironmentMarkdown();
+std::string ExitCodesMarkdown();
+
 }  // namespace backplane

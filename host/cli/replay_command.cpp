@@ -104,7 +104,7 @@ int ReplayCommand(const ReplayArgs& args) {
 std::vector<Command> ReplayCommands() {
   const auto declare = [](ReplayArgs* args, Arguments* add) {
     add->Out(&args->out, "Results folder");
-    add->Add("trial", "TRIAL", &args->trial, "Trial name, id or start of the id").Required();
+    add->Add("trial", "TRIAL", &args->trial, "Trial name, id or start of the id; needed if there are several");
     add->Flag("--gdb", &args->gdb, "Run the trial under gdb");
   };
   return {MakeCommand<ReplayArgs>("replay", "Run one trial again and compare it with its record", declare, ReplayCommand)};

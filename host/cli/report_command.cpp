@@ -61,7 +61,7 @@ std::vector<Command> ReportCommands() {
     add->Add("--kind", "KIND", &args->kind, ReportKindNames(" or ") + ", instead of report.kind").OneOf(kinds);
     add->Add("--explain", "FINDING", &args->explain, "Explain a finding by its id; `list` prints all ids");
     add->Flag("--json", &args->json, "Print the report as JSON");
-    add->Flag("--quiet", &args->quiet, "One line at the end");
+    add->Flag("-q,--quiet", &args->quiet, "One line at the end");
   };
   return {MakeCommand<ReportArgs>("report", "Write a report with figures, tables and findings", declare, ReportCommand)};
 }

@@ -92,9 +92,9 @@ void Declare(RunArgs* args, Arguments* add) {
   AddFile(add, &args->input, /*or_results=*/true);
   add->Add("--sweep", "[POINT:]PATH=VALUES", &args->sweep,
            "Sweep a path: path=1,2,4, path=range(1,9,2) or path=choice(a,b); point:path=1,2 for one point; repeatable");
-  add->Add("--out", "DIR", &args->out, "Results folder instead of output.dir");
+  add->Add("-o,--out", "OUT", &args->out, "Results folder instead of output.dir");
   add->Flag("--dry-run", &args->dry_run, "Print the trials, their resources and an estimate; start nothing");
-  add->Flag("--fresh", &args->fresh, "Move old results to DIR.1 and start from scratch");
+  add->Flag("--fresh", &args->fresh, "Move old results to OUT.1 and start from scratch");
   const Argument only_failed =
       add->Add("--only-failed", "[CLASS,...]", "Run only failed trials again; limit them to classes: nan,signal,...",
                [args](const std::string& text) { return ReadClasses(text, &args->only_failed.emplace()); })
@@ -107,7 +107,7 @@ void Declare(RunArgs* args, Arguments* add) {
   add->Flag("--skip-invalid", &args->skip_invalid, "Skip points that plugins reject; run the rest");
   add->Add("--apply", "FINDING", &args->apply,
            "Make the first change that a finding proposes; a change outside the sweep runs in OUT_try");
-  add->Add("--jobs", "N", &args->jobs, "Maximum number of trials at the same time; they share the cores").Within(1u, 4096u);
+  add->Add("-j,--jobs", "N", &args->jobs, "Maximum number of trials at the same time; they share the cores").Within(1u, 4096u);
   const std::string where = fmt::format("Where trials run: {}; overrides engine.kind", fmt::join(EngineKinds(), ", "));
   add->Add("--engine", "KIND", where.c_str(), [args](const std::string& text) {
     args->input.set.push_back("engine.kind=" + text);
@@ -118,8 +118,8 @@ void Declare(RunArgs* args, Arguments* add) {
   add->Flag("--plan", &args->plan, "Read the file as a plan written by a program").Hidden();
   add->Add("--same", "COMMAND", &args->same, "With --plan: the command that runs it again").Hidden();
   add->Flag("--json", &args->json, "Print the result as JSON");
-  const Argument quiet = add->Flag("--quiet", &args->quiet, "Print one line at the end and no progress");
-  add->Flag("--verbose", &args->verbose, "Also print to stderr what OUT/logs/session-N.log records of the trials")
+  const Argument quiet = add->Flag("-q,--quiet", &args->quiet, "Print one line at the end and no progress");
+  add->Flag("-v,--verbose", &args->verbose, "Also print to stderr what OUT/logs/session-N.log records of the trials")
       .Excludes(quiet);
 }
 

@@ -85,7 +85,7 @@ void AddAboutLines(const std::map<std::string, fs::path>& tools, std::vector<Com
 
 // Skips options of the program itself, and the words of a completion.
 size_t PlaceOfCommand(const std::vector<std::string>& words) {
-  constexpr std::string_view kOptions[] = {"-h", "--help", "-V", "--version"};
+  constexpr std::string_view kOptions[] = {"-h", "--help", "--version"};
   size_t at = 0;
   if (!words.empty() && words.front() == "complete") return words.size() > 1 && words[1] == "help" ? 2 : 1;
   while (at < words.size() && std::ranges::find(kOptions, words[at]) != std::end(kOptions)) ++at;
@@ -129,7 +129,7 @@ fs::path FindTool(const std::string& name, const std::vector<fs::path>& folders)
 
 std::vector<Command> ToolCommands(const std::vector<Command>& commands, bool with_about) {
   std::map<std::string, fs::path> tools = FindTools();
-  for (const Command& command : commands) tools.erase(FirstWord(command.name));
+  for (const Command& command : commands) tools.erase(FirstWord(command.name)), tools.erase(command.tool);
   std::vector<Command> found;
   for (const auto& [name, file] : tools) found.push_back({name, "", nullptr, name, "Tools"});
   if (with_about) AddAboutLines(tools, &found);

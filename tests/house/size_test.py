@@ -18,10 +18,10 @@ SOURCES = {".cpp", ".hpp", ".h"}
 # Lines of C++ when the budgets were set, plus 3 %.
 BUDGETS = {
     "host/batch": 9810,
-    "host/cli": 4630,
+    "host/cli": 4730,
     "host/client": 90,
     "host/embed": 1930,
-    "host/libs/arguments": 710,
+    "host/libs/arguments": 1310,
     "host/libs/base": 2990,
     "host/libs/contract": 1810,
     "host/libs/expression": 640,
@@ -32,22 +32,22 @@ BUDGETS = {
     "host/libs/statistics": 1540,
     "host/libs/text": 1310,
     "host/libs/tf_events": 550,
-    "host/libs/yaml": 1390,
-    "host/plan": 8620,
+    "host/libs/yaml": 1640,
+    "host/plan": 8890,
     "host/screen": 1790,
     "host/seal": 40,
     "host/shim": 1200,
     "host/trial": 17720,
     "tools/author": 220,
     "tools/report": 19700,
-    "tools/study": 3960,
+    "tools/study": 4050,
     "tools/validate": 5930,
 }
 # JSON has its keys in records, in the reader of experiment files, and in the documents that reports write.
 KEYS_ALLOWED_IN = ("/record/", "/config/", "/report/", "host/include/")
 TEXT = r'"[^"\n]*"'
 BY_KEY = re.compile(rf"\[{TEXT}\]|\.(?:at|value|contains|find)\({TEXT}")
-MOST_BY_KEY = 81
+MOST_BY_KEY = 95  # searches in texts match, too
 
 
 def sources(root):

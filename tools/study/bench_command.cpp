@@ -239,7 +239,7 @@ std::vector<Command> BenchCommands() {
     add->Add("--seeds", "N", &args->seeds, "Trials per setting; three or more separate differences from noise")
         .ShowsDefault()
         .Within(uint64_t{1}, uint64_t{1000});
-    add->Add("--out", "DIR", &args->out, "Results folder (default: outputs/bench_EXPERIMENT); DIR.yaml repeats the bench");
+    add->Add("-o,--out", "OUT", &args->out, "Results folder (default: outputs/bench_EXPERIMENT); OUT.yaml repeats the bench");
     add->Flag("--json", &args->json, "Print the result as JSON");
   };
   return {MakeCommand<BenchArgs>(kBenchCommand.name, kBenchCommand.help, declare, BenchCommand)};

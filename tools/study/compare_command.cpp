@@ -65,9 +65,8 @@ class CompareSession {
     std::optional<Plan> plan = WholePlan();
     if (!plan) return kUsage;
     if (!plan->compare) {
-      LogError(
-          "backplane: {}: expected compare: with the arms, got none\nhint: `run` runs a file without it\nnothing was started",
-          File());
+      LogError("backplane: {}: expected compare: with the arms, or a second file, got none\nnothing was started\nhint: {}",
+               File(), WithOtherFile(plan->base.experiment.budget));
       return kUsage;
     }
     terms_ = *plan->compare;
@@ -99,6 +98,20 @@ class CompareSession {
 
  private:
   std::string File() const { return args_.run.input.file.string(); }
+
+  // The comparison with a file of the same name in a folder next to it, else a run.
+  std::string WithOtherFile(const BudgetConfig& budget) const {
+    const fs::path file = args_.run.input.file;
+    std::vector<fs::path> others;
+    std::error_code error;
+    for (fs::directory_iterator it(file.parent_path().parent_path(), error), end; !error && it != end; it.increment(error))
+      if (fs::path other = it->path() / file.filename(); other != file && fs::is_regular_file(other)) others.push_back(other);
+    std::ranges::sort(others);
+    if (others.empty()) return args_.run.typed_program + " run " + FileArguments(args_.run.input);
+    return args_.run.typed_program + " compare " + FileArguments(args_.run.input) + " " +
+           ShellArgument(others.front().string()) +
+           (budget.env_steps ? fmt::format(" --set budget.env_steps={}", *budget.env_steps) : "");
+  }
 
   std::optional<Plan> WholePlan() {
     PlanOptions options{args_.run.input.set, {}, search_.Lookup(), PresetsFor(args_.run.input), {}};
@@ -240,15 +253,15 @@ void DeclareCompare(CompareArgs* args, Arguments* add) {
   add->Add("--direction", "WORD", &args->direction, "Better direction, if the measure has none: up or down")
       .OneOf({"up", "down"});
   add->Add("--margin", "PERCENT", &args->margin, "Smallest difference that matters, such as 5%; allows the answer equivalent");
-  add->Add("--set", "PATH=VALUE", &args->run.input.set, "Set a value of the file; may be repeated");
+  add->Add("-s,--set", "PATH=VALUE", &args->run.input.set, "Set a value of the file; may be repeated");
   add->Add("--preset", "NAME", &args->run.input.preset, "Settings for a kind of machine");
   add->PluginPath(&args->run.input.plugin_path);
-  add->Add("--out", "DIR", &args->run.out, "Results folder (default: output.dir), or folder for the report of OUT");
+  add->Add("-o,--out", "OUT", &args->run.out, "Results folder (default: output.dir), or folder for the report of OUT");
   add->Flag("--dry-run", &args->run.dry_run, "Print the largest possible cost; start nothing");
-  add->Flag("--fresh", &args->run.fresh, "Move old results to DIR.1 and start from scratch");
-  add->Add("--jobs", "N", &args->run.jobs, "Most trials at a time; they share the cores").Within(1u, 4096u);
+  add->Flag("--fresh", &args->run.fresh, "Move old results to OUT.1 and start from scratch");
+  add->Add("-j,--jobs", "N", &args->run.jobs, "Most trials at a time; they share the cores").Within(1u, 4096u);
   add->Flag("--json", &args->run.json, "Print the report as JSON");
-  add->Flag("--quiet", &args->run.quiet, "Print only the verdict, in one line");
+  add->Flag("-q,--quiet", &args->run.quiet, "Print only the verdict, in one line");
 }
 
 }  // namespace

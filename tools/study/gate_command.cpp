@@ -342,21 +342,37 @@ int GateCommand(const GateArgs& args) {
   }
 }
 
+// Files in the wrong order, or no condition.
+std::string WrongOrder(const GateArgs& args) {
+  const bool swapped =
+      args.baseline.extension() == ".yaml" || args.baseline.extension() == ".yml" || IsResultsFolder(args.baseline);
+  if (!swapped && !args.fail_if.empty()) return "";
+  const std::string what = swapped
+                               ? fmt::format("expected a saved baseline as first argument, got '{}'", args.baseline.string())
+                               : std::string("expected --fail-if with the change that fails, got none");
+  const fs::path &baseline = swapped ? args.subject : args.baseline, &subject = swapped ? args.baseline : args.subject;
+  std::string hint =
+      fmt::format("{} gate {} {}", args.run.typed_program, ShellArgument(baseline.string()), ShellArgument(subject.string()));
+  for (const std::string& condition : args.fail_if.empty() ? std::vector<std::string>{"eval/return < -5%"} : args.fail_if)
+    hint += " --fail-if " + ShellArgument(condition);
+  return what + "\nhint: " + hint;
+}
+
 void DeclareGate(GateArgs* args, Arguments* add) {
   args->run.typed_program = add->program();
   add->Add("baseline", "FILE", &args->baseline, "File written by `gate save`").Required();
   add->Add("subject", "FILE|OUT", &args->subject, "Experiment file, run look after look, or a results folder").Required();
   add->Add("--fail-if", "CONDITION", &args->fail_if,
-           "Change that fails, such as 'eval/return < -5%' or 'wall_s > 10%'; may be repeated")
-      .Required();
-  add->Add("--set", "PATH=VALUE", &args->run.input.set, "Set a value of the file; may be repeated");
+           "Change that fails, such as 'eval/return < -5%' or 'wall_s > 10%'; may be repeated");
+  add->Check([args] { return WrongOrder(*args); });
+  add->Add("-s,--set", "PATH=VALUE", &args->run.input.set, "Set a value of the file; may be repeated");
   add->PluginPath(&args->run.input.plugin_path);
-  add->Add("--out", "DIR", &args->run.out, "Results folder (default: output.dir + _gate)");
+  add->Add("-o,--out", "OUT", &args->run.out, "Results folder (default: output.dir + _gate)");
   add->Flag("--dry-run", &args->run.dry_run, "Print the largest possible cost; start nothing");
-  add->Flag("--fresh", &args->run.fresh, "Move old results to DIR.1 and start from scratch");
-  add->Add("--jobs", "N", &args->run.jobs, "Most trials at a time; they share the cores").Within(1u, 4096u);
+  add->Flag("--fresh", &args->run.fresh, "Move old results to OUT.1 and start from scratch");
+  add->Add("-j,--jobs", "N", &args->run.jobs, "Most trials at a time; they share the cores").Within(1u, 4096u);
   add->Flag("--json", &args->run.json, "Print the verdict and its evidence as JSON");
-  add->Flag("--quiet", &args->run.quiet, "Print only the verdict, in one line");
+  add->Flag("-q,--quiet", &args->run.quiet, "Print only the verdict, in one line");
 }
 
 void DeclareSave(GateSaveArgs* args, Arguments* add) {

@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
   line.about = kAbout;
   line.version = BACKPLANE_VERSION;
   line.commands = backplane::StudyCommands();
-  line.names_to_set = backplane::NamesToSet;
+  line.meant = backplane::MeaningsOfOtherTools();
   line.values = backplane::OfferValues;
   return backplane::RunCommandLine(line);
 }

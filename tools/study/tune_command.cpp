@@ -1,6 +1,8 @@
 // tune: applies proposed changes one at a time, keeps those that gain, and checks that learning does not suffer.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <stdexcept>
@@ -11,7 +13,9 @@
 #include "base/json_text.hpp"
 #include "base/patient_output.hpp"
 #include "base/shell_argument.hpp"
+#include "base/suggest.hpp"
 #include "log/log.hpp"
+#include "record/compare_terms.hpp"
 #include "record/host_info.hpp"
 #include "record/results_lock.hpp"
 #include "study/commands.hpp"
@@ -271,6 +275,17 @@ int TuneCommand(const TuneArgs& args) {
   }
 }
 
+// A measure with a name that is never recorded. Metrics of plugins have a '/' in their names.
+std::string WhyNoMeasure(const TuneArgs& args, const std::string& command) {
+  const std::vector<std::string> known = {"SPS", "sampling_sps", "wall_s", "iteration_s", "cpu_s", "return", "rss_peak_mb"};
+  const bool is_metric = args.measure.find('/') != args.measure.npos;
+  if (is_metric || IsOfSpeed(args.measure) || std::ranges::count(known, args.measure) != 0) return "";
+  const std::vector<std::string> near = Nearest(args.measure, Candidates(known));
+  return fmt::format("--for: expected {} or a metric such as eval/return, got '{}'\nhint: {} {} --for {}",
+                     fmt::join(known, ", "), args.measure, command, FileArguments(args.input),
+                     near.empty() ? known.front() : near.front());
+}
+
 }  // namespace
 
 std::vector<Command> TuneCommands() {
@@ -278,6 +293,7 @@ std::vector<Command> TuneCommands() {
     args->typed_program = add->program();
     AddFile(add, &args->input);
     add->Add("--for", "MEASURE", &args->measure, "Measure to improve: a speed, or another one above zero").ShowsDefault();
+    add->Check([args, command = add->program() + " " + add->command()] { return WhyNoMeasure(*args, command); });
     add->Add("--budget", "TIME", "Time for the measurements, such as 10m, without the check of learning",
              [args](const std::string& text) -> std::string {
                args->budget_s = ParseDuration(text).value_or(0);
@@ -299,9 +315,9 @@ std::vector<Command> TuneCommands() {
     add->Add("--check-metric", "MEASURE", &args->check_measure,
              "Measure that must not get worse (default: eval/return, or return)")
         .Excludes(no_check);
-    add->Add("--out", "DIR", &args->out, "Results folder (default: outputs/EXPERIMENT_tune)");
+    add->Add("-o,--out", "OUT", &args->out, "Results folder (default: outputs/EXPERIMENT_tune)");
     add->Flag("--dry-run", &args->dry_run, "Print the measurements and their duration; start nothing");
-    add->Flag("--fresh", &args->fresh, "Move an older tuning to DIR.1 and start from scratch");
+    add->Flag("--fresh", &args->fresh, "Move an older tuning to OUT.1 and start from scratch");
     add->Flag("--json", &args->json, "Print the result as JSON");
   };
   return {MakeCommand<TuneArgs>(kTuneCommand.name, kTuneCommand.help, declare, TuneCommand)};

@@ -20,7 +20,7 @@ constexpr char kAbout[] = "Try whether plugins keep the rules of the contract";
 
 // `backplane validate FILE` passes the arguments only, `backplane plugin validate FILE` all words.
 std::vector<std::string> WithCommand(std::vector<std::string> words) {
-  constexpr std::string_view kWhole[] = {"plugin", "complete", "-V", "--version"};
+  constexpr std::string_view kWhole[] = {"plugin", "complete", "--version"};
   const bool is_whole = !words.empty() && std::ranges::find(kWhole, words.front()) != std::end(kWhole);
   if (!is_whole) words.insert(words.begin(), {"plugin", "validate"});
   return words;
@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   line.about = kAbout;
   line.version = BACKPLANE_VERSION;
   line.commands = {{"plugin", "Validate plugins", nullptr}, backplane::ValidateCommand()};
-  line.names_to_set = backplane::OptionsOfPlugin;
+  line.meant.names_to_set = backplane::OptionsOfPlugin;
   line.values = backplane::OfferPluginFiles;
   return backplane::RunCommandLine(line);
 }

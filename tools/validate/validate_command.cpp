@@ -72,11 +72,26 @@ nlohmann::json OptionsOf(const PluginInfo& info, const std::vector<std::string>&
   return out;
 }
 
+// How to validate the plugin of a source file: the built file, or else the build. Empty: it is no source.
+std::string HintForSource(const std::string& name) {
+  namespace fs = std::filesystem;
+  const fs::path file = name, folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  if (file.extension() != ".cpp" && file.extension() != ".c" && file.extension() != ".hpp") return "";
+  std::error_code error;
+  for (const fs::path& place : {folder / "build", folder})
+    for (fs::directory_iterator it(place, error), end; !error && it != end; it.increment(error))
+      if (it->path().extension() == ".so") return "backplane plugin validate " + ShellArgument(it->path().string());
+  const std::string source = ShellArgument(folder.string()), build = ShellArgument((folder / "build").string());
+  return fmt::format("cmake -S {} -B {} -Dbackplane_DIR=$(backplane sdk --cmakedir) && cmake --build {}", source, build, build);
+}
+
 std::vector<const PluginInfo*> FindSubjects(Catalog* catalog, const std::string& name) {
   std::vector<const PluginInfo*> found;
   if (name.ends_with(".yaml") || name.ends_with(".yml"))
     throw ValidateUsage{
-        fmt::format("expected a plugin, got the experiment file '{0}'; use `backplane config check {0}`", name)};
+        fmt::format("expected a plugin, got the experiment file '{0}'\nhint: backplane config check {0}", name)};
+  if (const std::string hint = HintForSource(name); !hint.empty())
+    throw ValidateUsage{fmt::format("expected a plugin file (.so), got the source '{}'\nhint: {}", name, hint)};
   const bool is_file = name.find('/') != std::string::npos || name.ends_with(".so");
   if (is_file) {
     const std::filesystem::path file = std::filesystem::absolute(name).lexically_normal();
@@ -305,7 +320,9 @@ int PluginValidateCommand(const ValidateArgs& args) try {
   if (args.json) fmt::print("{}\n", JsonText(answers, kJsonIndent));
   return bad ? kFailed : kOk;
 } catch (const ValidateUsage& usage) {
-  fmt::print(stderr, "backplane: {}\n", Printable(usage.text));
+  const size_t hint = std::min(usage.text.find("\nhint: "), usage.text.size());  // in a line of its own
+  fmt::print(stderr, "backplane: {}\n", Printable(usage.text.substr(0, hint)));
+  if (hint < usage.text.size()) fmt::print(stderr, "{}\n", Printable(usage.text.substr(hint + 1)));
   return kUsage;
 }
 
@@ -324,7 +341,7 @@ Command ValidateCommand() {
     add->Add("--limit", "SECONDS", &args->limit_s, "Time limit of a case; up to twice as long on a busy machine")
         .Within(0.1, 86400.0)
         .ShowsDefault();
-    add->Add("--set", "NAME=VALUE", &args->set, "Set an option of the plugin; may be repeated");
+    add->Add("-s,--set", "NAME=VALUE", &args->set, "Set an option of the plugin; may be repeated");
     add->Add("--env", "ENV", &args->env, "Env for a learner, instead of the validator's own");
     add->Add("--env-set", "NAME=VALUE", &args->env_set, "Set an option of that env; may be repeated");
     add->PluginPath(&args->plugin_path);

@@ -1,12 +1,26 @@
 #include "arguments/arguments.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <optional>
+
+#include "base/shell_argument.hpp"
 
 namespace backplane {
 
 template <class Number>
 Argument& Argument::Within(Number least, Number most) {
-  option_->check(CLI::Range(least, most));
+  option_->description(fmt::format("{} ({} .. {})", option_->get_description(), least, most));
+  option_->check(
+      [least, most](const std::string& text) {
+        Number value{};
+        const bool is_within = CLI::detail::lexical_cast(text, value) && value >= least && value <= most;
+        return is_within ? "" : fmt::format("expected {} .. {}, got {}", least, most, text);
+      },
+      "");
   return *this;
 }
 template Argument& Argument::Within(unsigned, unsigned);
@@ -14,12 +28,22 @@ template Argument& Argument::Within(uint64_t, uint64_t);
 template Argument& Argument::Within(double, double);
 
 Argument& Argument::OneOf(std::vector<std::string> words) {
-  option_->check(CLI::IsMember(std::move(words)));
+  CLI::Validator member = CLI::IsMember(words);  // completion reads the words in its description
+  member.operation([words = std::move(words)](const std::string& text) {
+    const bool is_one = std::find(words.begin(), words.end(), text) != words.end();
+    return is_one ? "" : fmt::format("expected {}, got '{}'", fmt::join(words, ", "), text);
+  });
+  option_->check(member);
   return *this;
 }
 
 Argument& Argument::Required() {
   option_->required();
+  return *this;
+}
+
+Argument& Argument::Optional() {
+  option_->required(false);
   return *this;
 }
 
@@ -54,6 +78,11 @@ Argument& Argument::Hidden() {
 }
 
 Arguments::Arguments(CLI::App* app, std::string program) : app_(app), program_(std::move(program)) {}
+
+std::string Arguments::command() const {
+  const CLI::App* above = app_->get_parent();
+  return (above && above->get_parent() ? above->get_name() + " " : "") + app_->get_name();
+}
 
 void Arguments::RunChecks() const {
   for (const auto& check : checks_) check();
@@ -100,6 +129,15 @@ void Arguments::PluginPath(std::vector<std::string>* target) {
   Add("--plugin-path", "DIR", target, "Further folder with plugins; may be repeated");
 }
 
-void Arguments::Out(std::filesystem::path* target, const char* help) { Add("out", "OUT", target, help).Required(); }
+Argument Arguments::Out(std::filesystem::path* target, const char* help) {
+  const Argument out = Add("out", "OUT", target, help).Required();
+  Check([this_command = program_ + " " + command(), target]() -> std::string {
+    std::error_code error;
+    const std::filesystem::path other = std::filesystem::path("outputs") / *target;
+    if (target->empty() || std::filesystem::exists(*target, error) || !std::filesystem::is_directory(other, error)) return "";
+    return fmt::format("there is no folder '{}'\nhint: {} {}", target->string(), this_command, ShellArgument(other.string()));
+  });
+  return out;
+}
 
 }  // namespace backplane

@@ -22,6 +22,7 @@ class Argument {
   Argument& Within(Number least, Number most);  // both included
   Argument& OneOf(std::vector<std::string> words);
   Argument& Required();
+  Argument& Optional();
   Argument& ShowsDefault();                         // the member's present value, in --help
   Argument& ShowsDefault(const std::string& text);  // this
   Argument& MayBeEmpty();                           // accepts the name without a value
@@ -39,6 +40,7 @@ class Arguments {
   Arguments(CLI::App* app, std::string program);
 
   const std::string& program() const { return program_; }
+  std::string command() const;  // "config check"
   // Throws the errors of `Check` and of text readers as CLI11 exceptions. Call it when all targets are filled.
   void RunChecks() const;
 
@@ -55,7 +57,7 @@ class Arguments {
 
   // Arguments shared by several commands.
   void PluginPath(std::vector<std::string>* target);
-  void Out(std::filesystem::path* target, const char* help = "Results folder of an experiment");
+  Argument Out(std::filesystem::path* target, const char* help = "Results folder of an experiment");
 
  private:
   CLI::App* app_;

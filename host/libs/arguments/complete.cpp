@@ -18,7 +18,8 @@ Offers ValuesOf(const CLI::Option& option, const TypedLine& line, const ValueOff
 }
 
 const CLI::Option* OptionCalled(const CLI::App& app, const std::string& word) {
-  return word.starts_with("--") && word.size() > 2 ? app.get_option_no_throw(word.substr(0, word.find('='))) : nullptr;
+  return word.starts_with('-') && word != "-" && word != "--" ? app.get_option_no_throw(word.substr(0, word.find('=')))
+                                                              : nullptr;
 }
 
 const CLI::App* CommandCalled(const CLI::App& app, const std::string& word) {
@@ -31,7 +32,7 @@ bool TakesValue(const CLI::Option* option) { return option != nullptr && option-
 
 Offers SubcommandsOf(const CLI::App& app) {
   Offers offers;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); }))
     offers.push_back({command->get_name(), command->get_description()});
   return offers;
 }

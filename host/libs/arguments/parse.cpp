@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -11,29 +10,22 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
+#include "arguments/command_pages.hpp"
+#include "arguments/help_page.hpp"
+#include "arguments/mistake.hpp"
 #include "base/colour.hpp"
 #include "base/error_words.hpp"
 #include "base/patient_output.hpp"
-#include "base/shell_argument.hpp"
 #include "log/log.hpp"
 
 namespace backplane {
 namespace {
 
 using Run = std::function<int()>;
-
-// Options of other tools that this program replaces by a default.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kOtherOptions = {{
-    {"--resume", "the same command resumes the experiment"},
-    {"--continue", "the same command resumes the experiment"},
-    {"--restore", "the same command resumes the experiment"},
-    {"--overwrite", "--fresh moves old results aside"},
-}};
 
 // Prints the help if a command is missing.
 Run WhatThereIs(const CLI::App& app) {
@@ -48,7 +40,8 @@ void AddCommand(CLI::App* root, const Command& command, const std::string& progr
   const size_t space = command.name.find(' ');
   CLI::App* above = space == std::string::npos ? root : root->get_subcommand(command.name.substr(0, space));
   CLI::App* app = above->add_subcommand(command.name.substr(space == std::string::npos ? 0 : space + 1), command.help);
-  if (!command.group.empty()) app->group(command.group);
+  const CommandPage* page = FindCommandPage(command.name);
+  if (space == std::string::npos) app->group(page ? std::string(page->group) : command.group);
   if (!command.declare) {
     app->require_subcommand(0, 1);
     app->callback([app, chosen] {
@@ -61,7 +54,7 @@ void AddCommand(CLI::App* root, const Command& command, const std::string& progr
   // Every command has --color, which applies to all of its output.
   static const std::map<std::string, ColourWhen> kWhen = {
       {"auto", ColourWhen::kAuto}, {"always", ColourWhen::kAlways}, {"never", ColourWhen::kNever}};
-  app->add_option("--color", "Colours; auto: on a terminal, unless NO_COLOR is set")
+  app->add_option("--color", "Colours; auto: on a terminal unless NO_COLOR is set")
       ->type_name("WHEN")
       ->check(CLI::IsMember(std::vector<std::string>{"auto", "always", "never"}))
       ->each([](const std::string& when) { ChooseColour(kWhen.at(when)); });
@@ -72,89 +65,13 @@ void AddCommand(CLI::App* root, const Command& command, const std::string& progr
   });
 }
 
-std::vector<std::string> CommandNames(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
-  }
-  return names;
-}
-
-std::vector<std::string> OptionNames(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options([](const CLI::Option* o) { return !o->get_group().empty(); })) {
-    for (const std::string& name : option->get_lnames()) {
-      names.push_back("--" + name);
-    }
-  }
-  return names;
-}
-
-bool TakesNoPlace(const CLI::App& app) {
-  return app.get_options([](const CLI::Option* option) { return option->get_positional(); }).empty();
-}
-
-// "--set learner.options.lr=1e-3" for `--lr 1e-3`; empty: no name is near. in_full: only for the same name.
-std::string MeantSetting(std::vector<Candidate> names, const std::string& option, const std::string& value, bool in_full) {
-  std::string key = option.substr(std::min(option.find_first_not_of('-'), option.size()));
-  std::ranges::replace(key, '-', '_');
-  if (in_full) std::erase_if(names, [&](const Candidate& name) { return name.word != key; });
-  std::error_code error;
-  const bool is_value = !value.empty() && !std::filesystem::is_regular_file(value, error);
-  std::string text;
-  for (const std::string& name : Nearest(key, names))
-    text += (text.empty() ? "--set " : " or --set ") + ShellArgument(name + "=" + (is_value ? value : "VALUE"));
-  return text;
-}
-
-// An option of another tool is often a value of the experiment.
-std::string ExplainOption(const CommandLine& line, const std::string& name, const std::vector<std::string>& options,
-                          size_t at) {
-  const std::vector<std::string>& words = line.words;
-  const auto* answer = std::ranges::find(kOtherOptions, name, &std::pair<std::string_view, std::string_view>::first);
-  if (answer != kOtherOptions.end()) return "unknown option '" + name + "'; " + std::string(answer->second);
-  const std::vector<std::string> near = Nearest(name, Candidates(options));
-  const size_t equals = words[at].find('=');
-  const bool next_is_value = at + 1 < words.size() && !words[at + 1].starts_with("--");
-  const std::string value = equals != std::string::npos ? words[at].substr(equals + 1) : next_is_value ? words[at + 1] : "";
-  const bool is_begun = !near.empty() && near.front().starts_with(name);
-  const bool is_other = !is_begun && line.names_to_set;
-  const std::string meant = is_other ? MeantSetting(line.names_to_set(words), name, value, /*in_full=*/!near.empty()) : "";
-  return "unknown option '" + name + "'" + (meant.empty() ? DidYouMean(near) : "; did you mean " + meant + "?");
-}
-
-// The sentence for a mistyped command or option; empty if the error is another one.
-std::string ExplainTypo(const CLI::App& root, const CommandLine& line) {
-  const std::vector<std::string>& words = line.words;
-  const CLI::App* at = &root;
-  for (size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    std::vector<std::string> commands = CommandNames(*at);
-    const std::vector<std::string> options = OptionNames(*at);
-    const auto known = [](const std::vector<std::string>& names, const std::string& name) {
-      return std::find(names.begin(), names.end(), name) != names.end();
-    };
-    if (word.starts_with("--") && word.size() > 2) {
-      const std::string name = word.substr(0, word.find('='));
-      if (!known(options, name)) return ExplainOption(line, name, options, i);
-    } else if (!word.starts_with("-") && known(commands, word)) {
-      at = at->get_subcommand(word);
-    } else if (!word.starts_with("-") && !commands.empty() && (at == &root || TakesNoPlace(*at))) {
-      const std::string meant = at == &root && line.meant_by_command ? line.meant_by_command(word) : "";
-      if (at == &root) commands.push_back("help");  // TypedWords converts it to an option
-      return "unknown command '" + word + "'" +
-             (meant.empty() ? DidYouMean(Nearest(word, Candidates(commands)))
-                            : "; use `backplane " + meant + (meant.find('`') == meant.npos ? "`" : ""));
-    }
-  }
-  return "";
-}
-
-int Complain(const CLI::App& root, const CLI::ParseError& error, const CommandLine& line) {
-  const std::string typo = ExplainTypo(root, line);
-  if (error.get_exit_code() == 0 && typo.empty()) return root.exit(error);  // --help, --version
-  LogError("backplane: {}\nhint: `backplane --help` and `backplane COMMAND --help` list commands and options",
-           typo.empty() ? error.what() : typo);
+int Complain(const CLI::App& root, const CLI::ParseError& error, const CommandLine& line, const std::string& program) {
+  std::optional<Mistake> mistake = FindMistake(root, line.words, line.meant, error);
+  if (error.get_exit_code() == 0 && !mistake) return root.exit(error);  // --help, --version
+  if (!mistake) mistake = Mistake{error.what(), ""};
+  const bool is_whole = mistake->what.find("\nhint: ") != std::string::npos;
+  if (!is_whole && mistake->hint.empty()) mistake->hint = CommandTyped(root, line.words) + "--help";
+  LogError("backplane: {}{}", mistake->what, is_whole ? "" : "\nhint: " + program + " " + mistake->hint);
   return line.usage_code;
 }
 
@@ -202,8 +119,6 @@ std::vector<std::string> TypedWords(int argc, char** argv) {
   if (words.front() == "help") {
     words.erase(words.begin());
     words.push_back("--help");
-  } else if (words.size() == 1 && words.front() == "-v") {
-    words.front() = "--version";
   }
   return words;
 }
@@ -217,12 +132,12 @@ std::string TypedHost(int argc, char** argv) {
 int RunCommandLine(const CommandLine& line) {
   CLI::App root{line.about, "backplane"};
   root.require_subcommand(0, 1);
-  root.set_version_flag("-V,--version", line.version);
+  root.set_version_flag("--version", line.version, "Print the version");
+  root.formatter(HelpFormatter());  // commands made later take it over
   const std::string program = TypedProgram(line.program);
   Run chosen = WhatThereIs(root);
   const std::vector<std::string>& words = line.words;
   for (const Command& command : NeededCommands(line)) AddCommand(&root, command, program, &chosen);
-  root.footer(line.examples);  // only for the program: later commands would inherit it
   NeedOnlyWhatWasTyped(&root, words);
   try {
     if (!words.empty() && words.front() == "complete") {  // asked by a shell, with any words
@@ -232,7 +147,7 @@ int RunCommandLine(const CommandLine& line) {
     try {
       root.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 expects reverse order
     } catch (const CLI::ParseError& error) {
-      return Complain(root, error, line);
+      return Complain(root, error, line, program);
     }
     const int code = chosen();
     const bool flushed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;

@@ -7,7 +7,7 @@
 
 #include "arguments/command.hpp"
 #include "arguments/complete.hpp"
-#include "base/suggest.hpp"
+#include "arguments/mistake.hpp"
 
 namespace backplane {
 
@@ -15,18 +15,15 @@ namespace backplane {
 struct CommandLine {
   std::string program;             // as typed
   std::vector<std::string> words;  // TypedWords
-  std::string about, examples, version;
+  std::string about, version;
   std::vector<Command> commands;                        // in the order of --help
-  std::function<std::vector<Command>()> more_commands;  // only called if `commands` does not contain the typed command
-  // Returns "run FILE" for "train"; empty: the word is unknown.
-  std::function<std::string(const std::string& word)> meant_by_command;
-  // Returns the names that `--set` accepts with these words, for an unknown option that may mean one.
-  std::function<std::vector<Candidate>(const std::vector<std::string>& words)> names_to_set;
+  std::function<std::vector<Command>()> more_commands;  // called only if none of `commands` was typed
+  Meanings meant;
   ValueOffers values;
   int usage_code = kUsage;  // exit code of a wrong command line
 };
 
-// The arguments, with `help COMMAND` and `-v` as options.
+// The arguments, with `help COMMAND` as an option.
 std::vector<std::string> TypedWords(int argc, char** argv);
 
 // The path of `backplane` as the user typed it, for printed commands. A tool that was started directly is next to it.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <limits>
 #include <map>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "contract/policy.hpp"
 #include "text/units.hpp"
 #include "yaml/errors.hpp"
+#include "yaml/flow_text.hpp"
 #include "yaml/plain_json.hpp"
 #include "yaml/scalar_place.hpp"
 
@@ -146,14 +148,52 @@ class ValueReader {
     if (!rule_.range.empty()) {
       for (const std::string& word : SplitWords(rule_.range)) wanted += IsInterval(word) ? "" : " or '" + word + "'";
     }
-    return Fail(node, fmt::format("{}: expected {}, got {}", name_, wanted, Describe(node)));
+    return Fail(node, fmt::format("{}: expected {}, got {}", name_, wanted, Describe(node)), OtherForm(node));
+  }
+
+  std::string Line(const Node& node, const std::string& value) const {
+    const size_t dot = name_.rfind('.');
+    if (name_.ends_with(']')) return "";  // an entry of a list
+    return SettingLine(node.mark, dot == std::string::npos ? "" : name_.substr(0, dot), name_, value);
+  }
+
+  // A line for a value that other tools write in a different form; empty: none.
+  std::string OtherForm(const Node& node) const {
+    const std::string& text = node.text;
+    unsigned hours = 0, minutes = 0, seconds = 0;
+    if (rule_.type == ValueType::kDuration && std::sscanf(text.c_str(), "%u:%u:%u", &hours, &minutes, &seconds) == 3)
+      return Line(node, seconds == 0 ? fmt::format("{}m", hours * 60 + minutes)
+                                     : FormatDuration(hours * 3600.0 + minutes * 60.0 + seconds));
+    if (text.starts_with("${") && text.ends_with('}') && text.find('.') != std::string::npos)
+      return KeyLine("sweep", "{derive: {" + name_ + ": " + text.substr(2, text.size() - 3) + "}}");
+    if (rule_.type == ValueType::kSeed && node.IsList()) return SettingLine(node.mark, "", "sweep.seeds", FlowText(node));
+    const bool is_list = rule_.type == ValueType::kNumber || rule_.type == ValueType::kInteger;
+    if (is_list && node.IsList() && !node.items.empty())
+      return SettingLine(node.mark, "", "sweep", "{grid: {" + name_ + ": " + FlowText(node) + "}}");
+    return "";
+  }
+
+  // The nearest value within the range, or the hundredth of a percentage; empty: the bound is open.
+  std::string Within(const Node& node, double value) const {
+    if (value > 1 && InRange(rule_.range, value / 100)) return Line(node, fmt::format("{}", value / 100));
+    for (const std::string& word : SplitWords(rule_.range)) {
+      const size_t comma = IsInterval(word) ? word.find(',') : std::string::npos;
+      if (comma == std::string::npos) continue;
+      for (const std::string& bound : {word.substr(1, comma - 1), word.substr(comma + 1, word.size() - comma - 2)}) {
+        const std::optional<double> number = ParseNumber(bound);
+        if (number && InRange(word, *number) && (*number > value) == (bound == word.substr(1, comma - 1)))
+          return Line(node, bound);
+      }
+    }
+    return "";
   }
 
   template <typename T>
   std::optional<json> Numeric(const Node& node, std::optional<T> value) {
     if (!value) return WrongType(node);
     if (!InRange(rule_.range, static_cast<double>(*value))) {
-      return Fail(node, fmt::format("{}: {} is out of range {}", name_, node.text, rule_.range));
+      return Fail(node, fmt::format("{}: {} is out of range {}", name_, node.text, rule_.range),
+                  Within(node, static_cast<double>(*value)));
     }
     return json(*value);
   }

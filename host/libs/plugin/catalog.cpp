@@ -12,7 +12,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool IsPath(const std::string& name) { return name.find('/') != std::string::npos || name.ends_with(".so"); }
+// "ALE/Breakout-v5" is an id of another library.
+bool IsVersionedId(const std::string& name) {
+  const size_t version = name.rfind("-v");
+  return version != name.npos && version + 2 < name.size() && name.find_first_not_of("0123456789", version + 2) == name.npos;
+}
+
+bool IsPath(const std::string& name) {
+  return (name.find('/') != std::string::npos && !IsVersionedId(name)) || name.ends_with(".so");
+}
 
 std::string Join(const std::vector<std::string>& words) {
   std::string text;
@@ -20,13 +28,41 @@ std::string Join(const std::vector<std::string>& words) {
   return text;
 }
 
-// "; did you mean 'walker'?", or all names if none is near.
-std::string Suggestion(const std::string& name, std::vector<std::string> known, const std::string& kind) {
-  if (known.empty()) return "; no " + kind + " is installed";
+// At most two lines of names.
+std::string Listed(std::vector<std::string> names) {
+  constexpr size_t kMostLetters = 150;
+  std::sort(names.begin(), names.end());
+  const size_t all = names.size();
+  while (Join(names).size() > kMostLetters) names.pop_back();
+  return Join(names) + (names.size() < all ? " and " + std::to_string(all - names.size()) + " more" : "");
+}
+
+// The end of an error about an unknown name, and a line with one that exists.
+std::string Suggestion(uint32_t kind, const std::string& name, const std::vector<std::string>& known,
+                       const std::deque<PluginInfo>& plugins, const std::string& searched) {
+  const std::string key = KindName(kind);
+  const auto line = [&](const std::string& value) {
+    return "\nhint: " + (kind == BP_KIND_MONITOR ? "monitors: [" + value + "]" : key + ": " + value);
+  };
+  if (known.empty()) return "; no " + key + " is installed" + searched;
   const std::vector<std::string> near = Nearest(name, Candidates(known));
-  if (!near.empty()) return DidYouMean(near);
-  std::sort(known.begin(), known.end());
-  return "; known: " + Join(known);
+  if (!near.empty()) return DidYouMean(near) + searched + line(near.front());
+  std::vector<std::string> ids, of_other_tools;
+  std::string by_id;  // an env of another library, which a plugin finds by its id
+  for (const PluginInfo& info : plugins) {
+    if (info.kind != kind) continue;
+    ids.push_back(info.short_id());
+    if (!info.aliases.empty()) of_other_tools.push_back(info.short_id());
+    for (const OptionInfo& option : info.options)
+      if (option.path == "id" && option.doc.find("-v") != option.doc.npos) by_id = info.short_id();
+  }
+  if (kind == BP_KIND_ENV && IsVersionedId(name) && !by_id.empty())
+    return searched + line("{plugin: " + by_id + ", options: {id: " + name + "}}");
+  std::vector<std::string>& choice = of_other_tools.empty() ? ids : of_other_tools;
+  std::sort(choice.begin(), choice.end());
+  const std::string best =
+      kind == BP_KIND_MONITOR && choice.size() > 1 ? choice[1] : choice[0];  // the first one is the default
+  return "; installed: " + Listed(ids) + searched + "; see docs/plugins.md" + line(best);
 }
 
 }  // namespace
@@ -100,11 +136,11 @@ const PluginInfo* Catalog::Find(uint32_t kind, const std::string& name, std::str
     return not_found(PluginMiss::kUnusable, refusal.reason);
   }
   const auto other = std::ranges::find_if(plugins_, [&](const PluginInfo& info) { return info.short_id() == name; });
-  const std::string hint = other != plugins_.end() ? std::string(": it is one of kind ") + KindName(other->kind)
-                                                   : Suggestion(name, known, kind_name);
-  return not_found(PluginMiss::kUnknown, file.empty()
-                                             ? "there is no " + kind_name + " '" + name + "'" + hint + " (" + Searched() + ")"
-                                             : file.string() + ": contains no " + kind_name);
+  if (!file.empty()) return not_found(PluginMiss::kUnknown, file.string() + ": contains no " + kind_name);
+  const std::string what = "there is no " + kind_name + " '" + name + "'";
+  if (other != plugins_.end())
+    return not_found(PluginMiss::kUnknown, what + ": it is one of kind " + KindName(other->kind) + " (" + Searched() + ")");
+  return not_found(PluginMiss::kUnknown, what + Suggestion(kind, name, known, plugins_, " (" + Searched() + ")"));
 }
 
 std::string Catalog::Searched() const {

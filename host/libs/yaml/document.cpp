@@ -12,6 +12,7 @@
 #include "base/format_count.hpp"
 #include "base/printable.hpp"
 #include "yaml/errors.hpp"
+#include "yaml/syntax_error.hpp"
 #include "yaml/tree_builder.hpp"
 #include "yaml/unclosed.hpp"
 
@@ -31,6 +32,13 @@ size_t FindTab(const std::string& line) {
   return std::string::npos;
 }
 
+// Two spaces instead of each tab.
+std::string WithSpaces(const std::string& line) {
+  std::string spaced;
+  for (const char c : line) spaced += c == '\t' ? std::string("  ") : std::string(1, c);
+  return spaced;
+}
+
 // Bytes that a parser would drop or read as the end of the file.
 size_t FindControl(const std::string& line) {
   const auto control = [](unsigned char c) { return (c < 0x20 && c != '\t') || c == 0x7f; };
@@ -42,15 +50,16 @@ bool CheckLines(const std::shared_ptr<const Source>& source, Errors* errors) {
   bool good = true;
   for (size_t i = 0; i < source->lines.size(); ++i) {
     const std::string& line = source->lines[i];
-    const auto add = [&](size_t column, std::string message) {
-      errors->Add({source, static_cast<int>(i) + 1, static_cast<int>(column) + 1}, std::move(message));
+    const auto add = [&](size_t column, std::string message, std::string hint = "") {
+      errors->Add({source, static_cast<int>(i) + 1, static_cast<int>(column) + 1}, std::move(message), ErrorCode::kOther,
+                  std::move(hint));
       good = false;
     };
     if (line.size() > kMaxLineBytes) {
       add(0, fmt::format("the line has {} bytes, the limit is {}", FormatCount(line.size()), FormatCount(kMaxLineBytes)));
       continue;
     }
-    if (const size_t tab = FindTab(line); tab != std::string::npos) add(tab, "expected spaces, got a tab");
+    if (const size_t tab = FindTab(line); tab != std::string::npos) add(tab, "expected spaces, got a tab", WithSpaces(line));
     if (const size_t control = FindControl(line); control < line.size()) {
       add(control, "expected text, got the control character " + Printable(line.substr(control, 1)));
     } else if (const size_t bad = FindNotUtf8(line); bad < line.size()) {
@@ -154,8 +163,8 @@ std::optional<Node> ParseDocument(const std::string& text, const std::shared_ptr
     const bool placed = !error.mark.is_null();
     if (placed) open = FindOpening(whole, error, builder, source);
     if (!open) {
-      found.Add(placed ? Mark{source, error.mark.line + 1, error.mark.column + 1} : Mark{source, 1, 1},
-                "not valid YAML: " + error.msg);
+      const SyntaxError explained = ExplainSyntax(error, source);
+      found.Add(explained.mark, explained.what, ErrorCode::kOther, explained.hint);
       errors->Append(found);
       return std::nullopt;
     }

@@ -110,7 +110,8 @@ std::string Format(const Diagnostic& diagnostic) {
   if (diagnostic.line > 0) text += fmt::format(":{}:{}", diagnostic.line, diagnostic.column);
   text += fmt::format("{}error: {}", text.empty() ? "" : ": ", Printable(diagnostic.message, kMessageColumns));
   if (!diagnostic.source_line.empty()) text += ShownLine(diagnostic.source_line, diagnostic.column);
-  return diagnostic.hint.empty() ? text : text + "\nhint: " + Printable(diagnostic.hint, kMessageColumns);
+  const bool is_short = diagnostic.hint.size() <= kShownColumns;  // a longer one would hide the error
+  return diagnostic.hint.empty() || !is_short ? text : text + "\nhint: " + Printable(diagnostic.hint, kMessageColumns);
 }
 
 }  // namespace backplane

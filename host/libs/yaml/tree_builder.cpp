@@ -24,6 +24,12 @@ bool LooksOctal(std::string_view text) {
   return text.size() > 1 && text[0] == '0' && AllDigits(text);
 }
 
+// "!!float" of "tag:yaml.org,2002:float".
+std::string ShortTag(const std::string& tag) {
+  constexpr std::string_view kStandard = "tag:yaml.org,2002:";
+  return tag.starts_with(kStandard) ? "!!" + tag.substr(kStandard.size()) : tag;
+}
+
 bool LooksNotFinite(std::string_view text) {
   if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
   for (const char* word : {".nan", ".NaN", ".NAN", ".inf", ".Inf", ".INF"}) {
@@ -78,8 +84,8 @@ void TreeBuilder::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
   Put(found->second.node, 0);
 }
 
-void TreeBuilder::Reject(Node* node, std::string message) {
-  Add(node->mark, std::move(message));
+void TreeBuilder::Reject(Node* node, std::string message, std::string hint) {
+  if (unused_ == 0) errors_->Add(node->mark, std::move(message), ErrorCode::kOther, std::move(hint));
   node->reported = true;
 }
 
@@ -91,9 +97,14 @@ void TreeBuilder::CountValues(size_t values, const Mark& mark) {
   }
 }
 
+std::string TreeBuilder::WithKey(const std::string& text) const {
+  const bool has_key = !levels_.empty() && levels_.back().node.IsMap() && levels_.back().key;
+  return text.empty() ? "" : (has_key ? levels_.back().key->key + ": " : "") + text;
+}
+
 void TreeBuilder::CheckTag(const std::string& tag, Node* node) {
   if (!tag.empty() && tag != "?" && tag != "!")
-    Reject(node, fmt::format("the tag '{}' is not supported; write the value without it", tag));
+    Reject(node, fmt::format("expected a value without a tag, got the tag '{}'", ShortTag(tag)), WithKey(node->text));
 }
 
 void TreeBuilder::CheckScalar(const std::string& tag, Node* node) {

@@ -79,7 +79,9 @@ class TreeBuilder : public YAML::EventHandler {
   void Add(const Mark& mark, std::string message) {
     if (unused_ == 0) errors_->Add(mark, std::move(message));
   }
-  void Reject(Node* node, std::string message);
+  void Reject(Node* node, std::string message, std::string hint = "");
+  // "env_steps: 1e6" for the value of that key.
+  std::string WithKey(const std::string& text) const;
   void CountValues(size_t values, const Mark& mark);
   void CheckTag(const std::string& tag, Node* node);
   void CheckScalar(const std::string& tag, Node* node);

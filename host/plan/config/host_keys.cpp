@@ -9,6 +9,7 @@
 #include "config/command.hpp"
 #include "config/unknown_keys.hpp"
 #include "contract/schema.hpp"
+#include "plugin/plugin_search.hpp"
 
 namespace backplane {
 namespace {
@@ -73,8 +74,10 @@ class HostKeyReader {
       } else if (!IsSection(path)) {
         unknown_.push_back(path);
         if (entry.value.reported) continue;  // an override has reported it
-        errors_->Add(entry.mark, fmt::format("unknown key '{}'{}{}", entry.key, section.empty() ? "" : " in " + section,
-                                             errors_->WantsHint(entry.mark) ? Hint(section, entry.key, slots_) : ""));
+        const KeyHint hint = errors_->WantsHint(entry.mark) ? HintFor(section, entry, root_, slots_) : KeyHint();
+        errors_->Add(entry.mark,
+                     fmt::format("unknown key '{}'{}{}", entry.key, section.empty() ? "" : " in " + section, hint.what),
+                     ErrorCode::kOther, hint.line);
       } else if (entry.value.IsMap()) {
         ReadSection(entry.value, path);
       } else if (!entry.value.IsNull() && !entry.value.reported) {
@@ -101,6 +104,16 @@ class HostKeyReader {
     if (auto value = ReadValue(entry.value, key.rule(), key.path, errors_)) values_->Put(key.path, *value, entry.mark);
   }
 
+  // "learner: NAME"; empty: none is installed.
+  static std::string InstalledPlugin(uint32_t kind) {
+    PluginSearch search({});
+    std::string why_not;
+    search.All().Find(kind, "", &why_not);
+    constexpr std::string_view kHint = "\nhint: ";
+    const size_t hint = why_not.find(kHint);
+    return hint == why_not.npos ? "" : why_not.substr(hint + kHint.size());
+  }
+
   // Returns true if an unknown key is probably a misspelling of this one, of a section above it, or of a key below it. Then
   // only the unknown key is reported.
   bool IsMisspelt(const std::string& path) {
@@ -119,7 +132,9 @@ class HostKeyReader {
     const Node* section = dot == std::string::npos ? &root_ : FindPath(root_, key.path.substr(0, dot));
     if (section && !section->IsMap() && !section->IsNull()) return;  // it has its own error
     if (IsMisspelt(key.path)) return;                                // the misspelt key has an error
-    errors_->Add(PathMark(root_, key.path), fmt::format("missing key '{}': {}", key.path, key.doc));
+    errors_->Add(
+        PathMark(root_, key.path), fmt::format("missing key '{}': {}", key.path, key.doc), ErrorCode::kOther,
+        key.type == ValueType::kPluginName ? InstalledPlugin(key.path.starts_with("env") ? BP_KIND_ENV : BP_KIND_LEARNER) : "");
   }
 
   // Uses the env's declared number if the file sets none. It is the same on every machine, because it belongs to the identity.

@@ -35,8 +35,10 @@ class OptionReader {
       } else if (OfCommand()) {
         errors_->Add(entry.mark, NotInCommand(entry.key));
       } else {
-        std::string hint = errors_->WantsHint(entry.mark) ? Hint(slot_.options_path(), entry.key, slots) : "";
-        errors_->Add(entry.mark, fmt::format("{} has no option '{}'{}", table_.info().id, entry.key, hint));
+        const bool wanted = errors_->WantsHint(entry.mark);
+        const KeyHint hint = wanted ? HintFor(slot_.options_path(), entry, root_, slots) : KeyHint();
+        errors_->Add(entry.mark, fmt::format("{} has no option '{}'{}", table_.info().id, entry.key, hint.what),
+                     ErrorCode::kOther, hint.line);
       }
     }
     return result;

@@ -7,6 +7,7 @@
 #include "config/short_forms.hpp"
 #include "config/unknown_keys.hpp"
 #include "contract/schema.hpp"
+#include "yaml/flow_text.hpp"
 
 namespace backplane {
 namespace {
@@ -128,8 +129,10 @@ std::string ApplyOverride(const Override& override, const std::vector<PluginSlot
   }
   Target target = FindTarget(override.path, slots);
   if (!target.known && !override.add && !tree->Find(override.path)) {
-    const std::string hint = errors->WantsHint(override.mark) ? DidYouMean(NearestPaths(override.path, slots)) : "";
-    errors->Add(override.mark, fmt::format("unknown path '{}'{}", override.path, hint));
+    const bool wanted = errors->WantsHint(override.mark);
+    const std::vector<std::string> near = wanted ? NearestPaths(override.path, slots) : std::vector<std::string>();
+    errors->Add(override.mark, fmt::format("unknown path '{}'{}", override.path, DidYouMean(near)), ErrorCode::kOther,
+                near.empty() ? "" : SettingLine(override.mark, "", near.front(), FlowText(override.value)));
     // Marked there, so that a misspelt key is not also reported as missing.
     const size_t dot = override.path.rfind('.');
     if (dot == std::string::npos || IsSection(override.path.substr(0, dot))) {

@@ -6,6 +6,8 @@
 
 #include "config/command.hpp"
 #include "contract/value.hpp"
+#include "yaml/flow_text.hpp"
+#include "yaml/plain_json.hpp"
 
 namespace backplane {
 namespace {
@@ -66,6 +68,18 @@ void LeaveOutMonitors(Node* root, Errors* errors) {
   SetPath(root, "monitors", entry ? entry->mark : Mark{}, std::move(none));
 }
 
+// `monitors: {NAME: true}` switches them on elsewhere.
+void AddNoList(const Entry& monitors, Errors* errors) {
+  std::string names;
+  for (const Entry& entry : monitors.value.entries)
+    if (!entry.value.IsScalar() || !IsFlag(entry.value.text, false)) names += (names.empty() ? "" : ", ") + entry.key;
+  if (monitors.value.IsScalar()) names = monitors.value.text;
+  const bool is_map = !monitors.value.entries.empty();
+  errors->Add(is_map ? monitors.value.entries.front().mark : monitors.mark,
+              "monitors: expected a list of plugins, got " + Describe(monitors.value), ErrorCode::kOther,
+              names.empty() ? "" : "monitors: [" + names + "]");
+}
+
 void PrepareMonitors(Node* root, PluginTables* tables, const Folders& folders, Errors* errors) {
   Entry* entry = FindEntry(root, "monitors");
   if (!entry) {
@@ -78,7 +92,7 @@ void PrepareMonitors(Node* root, PluginTables* tables, const Folders& folders, E
     return;
   }
   if (!entry->value.IsList()) {
-    if (!entry->value.reported) errors->Add(entry->mark, "monitors: expected a list of plugins, got " + Describe(entry->value));
+    if (!entry->value.reported) AddNoList(*entry, errors);
     return;
   }
   for (Node& item : entry->value.items) {
@@ -87,7 +101,12 @@ void PrepareMonitors(Node* root, PluginTables* tables, const Folders& folders, E
   }
 }
 
-bool NamesFile(const std::string& name) { return name.find('/') != std::string::npos || name.ends_with(".so"); }
+// "ALE/Breakout-v5" is an id of another library.
+bool NamesFile(const std::string& name) {
+  const size_t version = name.rfind("-v");
+  const bool is_id = version != std::string::npos && name.find_first_not_of("0123456789", version + 2) == std::string::npos;
+  return (name.find('/') != std::string::npos && !is_id) || name.ends_with(".so");
+}
 
 PluginSlot Resolve(Node* root, uint32_t kind, std::string path, PluginTables* tables, const Folders& folders, Errors* errors) {
   PluginSlot slot{kind, std::move(path), nullptr};
@@ -104,8 +123,13 @@ PluginSlot Resolve(Node* root, uint32_t kind, std::string path, PluginTables* ta
   if (NamesFile(node->text)) node->text = AbsolutePath(node->text, node->mark);
   std::string why_not;
   slot.table = tables->Find(kind, node->text, folders, &why_not);
+  constexpr std::string_view kHint = "\nhint: ";
+  const size_t hint = std::min(why_not.find(kHint), why_not.size());
+  const std::string line = why_not.substr(std::min(hint + kHint.size(), why_not.size()));
+  const size_t colon = line.find(": ");
   if (!slot.table)
-    errors->Add(mark, fmt::format("{}: {}", key, why_not));
+    errors->Add(mark, fmt::format("{}: {}", key, why_not.substr(0, hint)), ErrorCode::kOther,
+                line.empty() ? "" : SettingLine(mark, "", line.substr(0, colon), line.substr(colon + 2)));
   else if (!NamesFile(node->text))
     node->text = slot.table->info().short_id();  // whatever name it goes by
   return slot;

@@ -6,10 +6,12 @@
 #include <map>
 #include <unordered_map>
 
+#include "base/shell_argument.hpp"
 #include "config/host_keys.hpp"
 #include "config/option_aliases.hpp"
 #include "config/short_forms.hpp"
 #include "contract/schema.hpp"
+#include "yaml/flow_text.hpp"
 
 namespace backplane {
 namespace {
@@ -38,14 +40,20 @@ void ReadPluginOptions(const Node& root, const std::vector<PluginSlot>& slots, V
 // By the path that they were written at, in their order.
 using Written = std::unordered_map<std::string, std::vector<const Override*>>;
 
+std::string ValueOf(const std::string& path, const std::vector<Override>& set) {
+  for (const Override& override : set)
+    if (override.path == path) return FlowText(override.value);
+  return "VALUE";
+}
+
 // Two overrides of one place: the second would silently replace the first.
 void RefuseTwice(const Override& override, const std::string& target, const std::vector<std::string>& set_paths,
-                 const Written& written, Errors* errors) {
+                 const std::vector<Override>& all_set, const Written& written, Errors* errors) {
   for (const std::string& set : set_paths) {
     if (set == target || set.starts_with(target + ".")) {
       errors->Add(override.mark,
-                  fmt::format("'{}' is swept here and also set by --set; to replace the axis, use --sweep {}=...",
-                              override.path, override.path));
+                  fmt::format("'{}' is swept here and also set by --set; --sweep replaces the axis", override.path),
+                  ErrorCode::kOther, "--sweep " + ShellArgument(override.path + "=" + ValueOf(override.path, all_set)));
     }
   }
   const auto others = written.find(target);
@@ -165,7 +173,7 @@ Resolver::Prepared& Resolver::Prepare(const Assignments& choosing) {
   Written written;
   for (const Override* override : choosing) {
     if (GivesWay(*override, override->path, p.set_paths)) continue;
-    RefuseTwice(*override, override->path, p.set_paths, written, &p.errors);
+    RefuseTwice(*override, override->path, p.set_paths, set_, written, &p.errors);
     written[ApplyOverride(*override, {}, &p.root, &p.errors)].push_back(override);
   }
   std::vector<PluginSlot> slots = ResolvePlugins(&p.root, tables_.get(), &p.errors);
@@ -232,7 +240,7 @@ ReadPoint Resolver::ReadWhole(const Prepared& prepared, const Assignments& other
     if (GivesWay(*override, TargetPath(override->path, slots), prepared.set_paths)) continue;
     std::string target = ApplyOverride(*override, slots, &tree, errors);
     if (targets) targets->back() = target;
-    RefuseTwice(*override, target, prepared.set_paths, written, errors);
+    RefuseTwice(*override, target, prepared.set_paths, set_, written, errors);
     written[std::move(target)].push_back(override);
     whole_mapping = whole_mapping || override->value.IsMap() || override->value.IsList();  // a list may stand for options
   }

@@ -12,7 +12,11 @@ namespace backplane {
 // top), or in the nearest section if it is unknown, too.
 std::vector<std::string> NearestPaths(const std::string& path, const std::vector<PluginSlot>& slots);
 
-// The end of an error message about `key` in `section`: names of the same section without its path.
-std::string Hint(const std::string& section, const std::string& key, const std::vector<PluginSlot>& slots);
+struct KeyHint {
+  std::string what;  // the end of an error message: names of the same section without its path
+  std::string line;  // to paste instead of the entry; empty: none
+};
+// For an unknown key in `section` of `root`.
+KeyHint HintFor(const std::string& section, const Entry& entry, const Node& root, const std::vector<PluginSlot>& slots);
 
 }  // namespace backplane

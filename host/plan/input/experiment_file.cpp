@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kListedFiles = 20;
+constexpr size_t kListedLetters = 120;
 
 bool IsYaml(const fs::path& path) { return path.extension() == ".yaml" || path.extension() == ".yml"; }
 
@@ -34,9 +34,30 @@ std::vector<std::string> YamlFilesIn(const fs::path& folder) {
 std::string FilesIn(const fs::path& folder) {
   const std::vector<std::string> files = YamlFilesIn(folder);
   if (files.empty()) return "'" + folder.string() + "' is a folder with neither experiment files (*.yaml) nor results";
-  std::string text = "'" + folder.string() + "' is a folder; name one of its files:";
-  for (size_t i = 0; i < std::min(files.size(), kListedFiles); ++i) text += "\n  " + files[i];
-  return files.size() > kListedFiles ? text + "\n  ..." : text;
+  std::string names;  // in two lines at most
+  for (const std::string& file : files) {
+    const std::string name = fs::path(file).filename().string();
+    if (names.size() + name.size() > kListedLetters) {
+      names += ", ...";
+      break;
+    }
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  return "expected an experiment file, got the folder '" + folder.string() + "'; name one of its files: " + names;
+}
+
+// The command with another file.
+std::string HintFor(FileArgs input, const std::string& file) {
+  input.file = file;
+  return "\nhint: " + input.typed_command + " " + FileArguments(input);
+}
+
+// A word behind the file that is no value: the folder for results, or nothing known.
+std::string HintForWord(const FileArgs& input, const std::string& word, bool has_out) {
+  std::error_code error;
+  const std::string same = "\nhint: " + input.typed_command + " " + FileArguments(input);
+  return has_out && word.find('/') != word.npos && !fs::is_regular_file(word, error) ? same + " --out " + ShellArgument(word)
+                                                                                     : same;
 }
 
 }  // namespace
@@ -52,7 +73,10 @@ std::string FindExperimentFile(FileArgs* input, bool or_results) {
     return or_results ? ""
                       : "'" + input->file.string() +
                             "' is a results folder; name the experiment file, or `run` the folder to resume it";
-  if (fs::is_directory(input->file, error)) return FilesIn(input->file);
+  if (fs::is_directory(input->file, error)) {
+    const std::vector<std::string> files = YamlFilesIn(input->file);
+    return FilesIn(input->file) + (files.empty() ? "" : HintFor(*input, files.front()));
+  }
   if (fs::exists(input->file, error)) return "";
   for (const char* ending : {".yaml", ".yml"}) {
     const fs::path other = fs::path(input->file).replace_extension(ending);
@@ -75,7 +99,7 @@ std::string FindExperimentFile(FileArgs* input, bool or_results) {
   }
   const std::vector<std::string> near = Nearest(input->file.filename().string(), names);
   if (near.empty()) return "";  // reading it reports the missing file
-  return "there is no file '" + input->file.string() + "'" + DidYouMean(near);
+  return "there is no file '" + input->file.string() + "'" + DidYouMean(near) + HintFor(*input, near.front());
 }
 
 std::optional<RunArgs> CommandOf(RunArgs args) {
@@ -117,10 +141,12 @@ std::optional<RunArgs> CommandOf(RunArgs args) {
 void AddFile(Arguments* add, FileArgs* target, bool or_results) {
   add->Add("file", "FILE", &target->file, "Experiment file (YAML)").Required();
   add->Add("values", "PATH=VALUE", &target->values, "Values to set, as with --set");
-  add->Add("--set", "PATH=VALUE", &target->set, "Set a value: path=value; +path=value adds a missing key; may be repeated");
+  add->Add("-s,--set", "PATH=VALUE", &target->set, "Set a value: path=value; +path=value adds a missing key; may be repeated");
+  target->typed_command = add->program() + " " + add->command();
   add->Check([target, or_results]() -> std::string {
     for (const std::string& word : target->values) {
-      if (word.find('=') == std::string::npos) return "expected PATH=VALUE after the experiment file, got '" + word + "'";
+      if (word.find('=') == std::string::npos)
+        return "expected PATH=VALUE after the experiment file, got '" + word + "'" + HintForWord(*target, word, or_results);
       target->set.push_back(word);
     }
     return FindExperimentFile(target, or_results);

@@ -16,7 +16,8 @@ struct FileArgs {
   std::filesystem::path file;
   std::vector<std::string> set, values;  // values: words behind the file, which `set` gets too
   std::vector<std::string> plugin_path;
-  std::string preset;  // empty: the preset in the file
+  std::string preset;         // empty: the preset in the file
+  std::string typed_command;  // "backplane run"
 };
 // or_results: a results folder, too, for the command that made it.
 void AddFile(Arguments* add, FileArgs* target, bool or_results = false);

@@ -1,6 +1,7 @@
 #include "sweep/axis_values.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -41,6 +42,20 @@ std::shared_ptr<const Expression> ReadWhen(const Node& node, Errors* errors) {
 
 const std::vector<std::string> kKinds = {"uniform", "log_uniform", "int", "log_int", "choice"};
 
+// "{log_uniform: [1e-5, 1e-2]}" for {type: float, low: 1e-5, high: 1e-2, log: true} and the like; empty: it has no bounds.
+std::string OtherForm(const Node& node) {
+  const auto text_of = [&](std::initializer_list<const char*> keys) {
+    for (const char* key : keys)
+      if (const Entry* entry = FindEntry(node, key); entry && entry->value.IsScalar()) return entry->value.text;
+    return std::string();
+  };
+  const std::string low = text_of({"low", "min", "lower"}), high = text_of({"high", "max", "upper"});
+  if (low.empty() || high.empty()) return "";
+  const std::string type = text_of({"type", "distribution"});
+  const bool is_log = text_of({"log"}) == "true" || type.find("log") != type.npos, is_int = type.find("int") != type.npos;
+  return fmt::format("{{{}{}: [{}, {}]}}", is_log ? "log_" : "", is_int ? "int" : "uniform", low, high);
+}
+
 }  // namespace
 
 std::vector<Node> ReadRange(const Node& node, const std::string& path, Errors* errors) {
@@ -76,7 +91,8 @@ AxisValues ReadAxisValues(const Node& node, const std::string& path, Errors* err
     errors->Add(node.mark,
                 fmt::format("{}: expected a list of values, {{range: [start, stop, step]}} or {{values: [...], when: ...}}, "
                             "got {}",
-                            path, Describe(node)));
+                            path, Describe(node)),
+                ErrorCode::kOther, node.IsScalar() ? path + ": [" + node.text + "]" : "");
     return result;
   }
   for (const Entry& entry : node.entries) {
@@ -102,6 +118,12 @@ std::optional<Distribution> Distribution::Read(const Node& node, const std::stri
   if (!node.IsMap()) {
     errors->Add(node.mark,
                 fmt::format("{}: expected a distribution such as {{uniform: [0, 1]}}, got {}", path, Describe(node)));
+    return std::nullopt;
+  }
+  if (const std::string ours = OtherForm(node); !ours.empty()) {
+    const Entry& first = node.entries.front();
+    errors->Add(first.mark, fmt::format("{}: expected one of {}, got '{}'", path, fmt::join(kKinds, ", "), first.key),
+                ErrorCode::kOther, path + ": " + ours);
     return std::nullopt;
   }
   const Node* step = nullptr;

@@ -13,6 +13,7 @@
 #include "sweep/axis_values.hpp"
 #include "sweep/derive_order.hpp"
 #include "sweep/sections.hpp"
+#include "yaml/flow_text.hpp"
 
 namespace backplane {
 namespace {
@@ -23,7 +24,8 @@ constexpr size_t kMaxDerived = 1000;
 
 class SweepReader {
  public:
-  SweepReader(std::vector<ShortAxis> short_axes, Errors* errors) : short_(std::move(short_axes)), errors_(errors) {}
+  SweepReader(std::vector<ShortAxis> short_axes, const PathOfName& path_of, Errors* errors)
+      : short_(std::move(short_axes)), path_of_(path_of), errors_(errors) {}
 
   Sweep Read(const Entry* section) {
     if (section) ReadSection(*section);
@@ -70,12 +72,40 @@ class SweepReader {
         if (!entry.value.reported) (this->*reader->second)(entry);
         continue;
       }
-      std::vector<Candidate> names = {{"params", "grid"}, {"points", "list"}, {"constraints", "where"}, {"sample", "random"}};
-      for (const auto& [name, unused] : readers) names.push_back({name, name});
-      errors_->Add(entry.mark, fmt::format("unknown key '{}' in sweep{}", entry.key,
-                                           errors_->WantsHint(entry.mark) ? DidYouMean(Nearest(entry.key, names)) : ""));
+      const std::vector<std::string> near =
+          errors_->WantsHint(entry.mark) ? NearKeys(entry.key, readers) : std::vector<std::string>();
+      const std::string grid = GridOf(entry);
+      errors_->Add(entry.mark, fmt::format("unknown key '{}' in sweep{}", entry.key, DidYouMean(near)), ErrorCode::kOther,
+                   !grid.empty()  ? KeyLine("sweep", "{grid: {" + grid + "}}")
+                   : near.empty() ? ""
+                                  : KeyLine(near.front(), FlowText(entry.value)));
     }
     if (sweep_.search) CheckSearch(node);
+  }
+
+  static std::vector<std::string> NearKeys(const std::string& key, const auto& readers) {
+    std::vector<Candidate> names = {{"params", "grid"}, {"points", "list"}, {"constraints", "where"}, {"sample", "random"}};
+    for (const auto& [name, unused] : readers) names.push_back({name, name});
+    return Nearest(key, names);
+  }
+
+  // "learner.options.lr: [1, 2]" for the axis `lr: [1, 2]` or `parameters: {lr: {values: [1, 2]}}`; empty: it is no axis.
+  std::string GridOf(const Entry& entry) const {
+    const Entry* values = entry.value.IsMap() ? FindEntry(entry.value, "values") : nullptr;
+    const Node& list = values ? values->value : entry.value;
+    if (list.IsList()) return PathOf(entry.key) + ": " + FlowText(list);
+    std::string axes;
+    for (const Entry& axis : entry.value.entries) {
+      const std::string text = GridOf(axis);
+      if (text.empty()) return "";
+      axes += (axes.empty() ? "" : ", ") + text;
+    }
+    return axes;
+  }
+
+  std::string PathOf(const std::string& name) const {
+    const std::string path = path_of_ && name.find('.') == std::string::npos ? path_of_(name) : "";
+    return path.empty() ? name : path;
   }
 
   void ReadSearch(const Entry& section) {
@@ -120,9 +150,18 @@ class SweepReader {
                                sweep_.seeds->n));
   }
 
+  // One mapping instead of a list of mappings; empty: it is no such list.
+  static std::string Merged(const Entry& entry) {
+    Node map;
+    map.kind = Node::Kind::kMap;
+    for (const Node& item : entry.value.items) map.entries.insert(map.entries.end(), item.entries.begin(), item.entries.end());
+    return map.entries.empty() ? "" : KeyLine(entry.key, FlowText(map));
+  }
+
   bool Expect(const Entry& entry, bool fits, const char* expected) {
     if (!fits)
-      errors_->Add(entry.value.mark, fmt::format("sweep.{}: expected {}, got {}", entry.key, expected, Describe(entry.value)));
+      errors_->Add(entry.value.mark, fmt::format("sweep.{}: expected {}, got {}", entry.key, expected, Describe(entry.value)),
+                   ErrorCode::kOther, Merged(entry));
     return fits;
   }
 
@@ -201,6 +240,11 @@ class SweepReader {
     for (const Entry& entry : section.value.entries) {
       if (const ShortAxis* axis = FindShort(entry.key)) {
         AddShort(*axis, &grid_);
+        continue;
+      }
+      if (entry.key == "seed" && entry.value.IsList()) {
+        errors_->Add(entry.mark, "'seed' cannot be swept: sweep.seeds gives every point the same seeds", ErrorCode::kOther,
+                     KeyLine("seeds", FlowText(entry.value)));
         continue;
       }
       AxisValues values = ReadAxisValues(entry.value, entry.key, errors_);
@@ -373,6 +417,7 @@ class SweepReader {
   }
 
   std::vector<ShortAxis> short_;
+  const PathOfName& path_of_;
   Errors* errors_;
   Sweep sweep_;
   std::vector<Axis> grid_, zip_, files_, random_;
@@ -385,8 +430,8 @@ class SweepReader {
 
 }  // namespace
 
-Sweep ReadSweep(const Entry* section, std::vector<ShortAxis> short_axes, Errors* errors) {
-  return SweepReader(std::move(short_axes), errors).Read(section);
+Sweep ReadSweep(const Entry* section, std::vector<ShortAxis> short_axes, Errors* errors, const PathOfName& path_of) {
+  return SweepReader(std::move(short_axes), path_of, errors).Read(section);
 }
 
 }  // namespace backplane

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -86,6 +87,8 @@ std::vector<ShortAxis> ParseShortAxes(const std::vector<std::string>& texts, Err
 // `section` is the value of `sweep:`; NULL: only the command line has axes. A short axis replaces the axis of its path, or adds
 // one; if the points are only a list, or if it names a point, it is a PointAxis.
 // Rationale: an axis next to a list would make points without any value of the list, not even their learner.
-Sweep ReadSweep(const Entry* section, std::vector<ShortAxis> short_axes, Errors* errors);
+// `path_of`, for hints, returns the path of an option by its name; empty: unknown.
+using PathOfName = std::function<std::string(const std::string& name)>;
+Sweep ReadSweep(const Entry* section, std::vector<ShortAxis> short_axes, Errors* errors, const PathOfName& path_of = {});
 
 }  // namespace backplane

@@ -108,7 +108,8 @@ json SweepSchema() {
        {"search", SearchSchema()},
        {"derive", Keys(Pattern(PathPattern()), MapTo(ExpressionText()))},
        {"where", AnyOf({ExpressionText(), List(ExpressionText())})},
-       {"seeds", Closed({{"n", Count(1)}, {"first", Count(0)}, {"paired", Type("boolean")}})},
+       {"seeds",
+        AnyOf({Closed({{"n", Count(1)}, {"first", Count(0)}, {"paired", Type("boolean")}}), AtLeast(1, List(Count(0)))})},
        {"memory_axes", texts}}));
 }
 

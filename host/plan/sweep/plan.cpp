@@ -17,6 +17,18 @@ using nlohmann::json;
 
 namespace {
 
+// "learner.options.lr" for `lr`; empty: the file's plugins have no such option.
+std::string PathOfOption(const std::string& name, const std::filesystem::path& file, const PlanOptions& options) {
+  const LoadResult result = LoadExperiment(file, {options.set, options.lookup, options.presets});
+  if (!result.loaded) return "";
+  for (const auto& [section, info] : {std::pair("learner", result.loaded->learner), {"env", result.loaded->env}}) {
+    for (const OptionInfo& option : info->options)
+      if (option.path == name || std::ranges::find(option.aliases, name) != option.aliases.end())
+        return fmt::format("{}.options.{}", section, option.path);
+  }
+  return "";
+}
+
 // The place of the comparison's metric in the file; empty without a comparison.
 std::string MetricPlaceOf(const ExperimentText& text) {
   if (!text.compare) return "";
@@ -97,7 +109,8 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   SetReportOfSearch(&*text);
   const bool swept = text->sweep || !short_axes.empty();
   std::optional<Entry> section = std::move(text->sweep);
-  Sweep sweep = ReadSweep(section ? &*section : nullptr, std::move(short_axes), &errors);
+  Sweep sweep = ReadSweep(section ? &*section : nullptr, std::move(short_axes), &errors,
+                          [&](const std::string& name) { return PathOfOption(name, file, options); });
   if (compare)
     sweep.passes = (options.looks > 0 ? options.looks : compare->looks.max) * SeedsOfALook(*compare, sweep.list.size());
   sweep.given_seeds = options.seeds;

@@ -24,6 +24,23 @@ uint64_t ReadCount(const Node& node, const char* range, const std::string& name,
   return value ? value->get<uint64_t>() : 0;
 }
 
+// `seeds: [0, 1, 2]`: consecutive ones.
+Seeds ReadSeedList(const Node& list, Seeds seeds, Errors* errors) {
+  seeds.n = std::max<uint64_t>(list.items.size(), 1);
+  for (size_t i = 0; i < list.items.size(); ++i) {
+    const uint64_t seed = ReadCount(list.items[i], "[0,1000000000000000000]", "sweep.seeds", errors);
+    if (i == 0) seeds.first = seed;
+    if (seed == seeds.first + i) continue;
+    errors->Add(list.items[i].mark,
+                fmt::format("sweep.seeds: expected consecutive seeds, got {} after {}", seed, seeds.first + i - 1),
+                ErrorCode::kOther, fmt::format("seeds: {{n: {}, first: {}}}", seeds.n, seeds.first));
+    return seeds;
+  }
+  if (list.items.empty())
+    errors->Add(list.mark, "sweep.seeds: expected at least one seed, got none", ErrorCode::kOther, "seeds: [0]");
+  return seeds;
+}
+
 }  // namespace
 
 std::string WhyNoAxis(const std::string& path) {
@@ -97,9 +114,11 @@ RandomSection ReadRandomSection(const Entry& section, Errors* errors) {
 
 Seeds ReadSeedsSection(const Entry& section, Errors* errors) {
   Seeds seeds;
-  if (!section.value.IsMap())
-    errors->Add(section.value.mark, "sweep.seeds: expected {n: 5, first: 0, paired: true}, got " + Describe(section.value));
   seeds.mark = section.mark;
+  if (section.value.IsList()) return ReadSeedList(section.value, seeds, errors);
+  if (!section.value.IsMap())
+    errors->Add(section.value.mark, "sweep.seeds: expected {n: 5, first: 0, paired: true}, got " + Describe(section.value),
+                ErrorCode::kOther, section.value.IsScalar() ? "seeds: {n: " + section.value.text + "}" : "");
   for (const Entry& entry : section.value.entries) {
     if (entry.key == "n") {
       seeds.n = ReadCount(entry.value, "[1,200000]", "sweep.seeds.n", errors);

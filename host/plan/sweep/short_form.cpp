@@ -1,6 +1,7 @@
 // --sweep path=1,2,4 or point:path=1,2,4: an axis on the command line.
 #include <fmt/format.h>
 
+#include "base/shell_argument.hpp"
 #include "config/short_forms.hpp"
 #include "sweep/axis_values.hpp"
 #include "sweep/grammar.hpp"
@@ -45,6 +46,18 @@ std::optional<Node> ReadList(const ListText& list, const std::shared_ptr<Source>
   return std::nullopt;
 }
 
+// "--set sweep.random=..." for loguniform(1e-5,1e-2) and the like; empty: it is no distribution.
+std::string DrawnInstead(const std::string& path, const std::string& values) {
+  const size_t open = values.find('(');
+  if (open == values.npos || !values.ends_with(')')) return "";
+  const std::string name = values.substr(0, open), bounds = values.substr(open + 1, values.size() - open - 2);
+  if (name.find("uniform") == name.npos && name.find("randint") == name.npos && name != "interval") return "";
+  const std::string ours = name.find("randint") != name.npos ? "int"
+                           : name.find("log") != name.npos   ? "log_uniform"
+                                                             : "uniform";
+  return "--set " + ShellArgument(fmt::format("sweep.random={{trials: 8, space: {{{}: {{{}: [{}]}}}}}}", path, ours, bounds));
+}
+
 }  // namespace
 
 std::vector<ShortAxis> ParseShortAxes(const std::vector<std::string>& texts, Errors* errors) {
@@ -67,6 +80,12 @@ std::vector<ShortAxis> ParseShortAxes(const std::vector<std::string>& texts, Err
     }
     if (colon != std::string::npos) axis.point = text.substr(0, colon);
     axis.path = WithTodaysName(text.substr(path, equals - path));
+    if (const std::string drawn = DrawnInstead(axis.path, text.substr(equals + 1)); !drawn.empty()) {
+      errors->Add({source, 1, static_cast<int>(equals) + 2},
+                  fmt::format("{}: expected values, range(...) or choice(...), got '{}'", axis.path, text.substr(equals + 1)),
+                  ErrorCode::kOther, drawn);
+      continue;
+    }
     const ListText list = AsList(text, equals);
     const std::optional<Node> values = ReadList(list, source, errors);
     if (!values) continue;

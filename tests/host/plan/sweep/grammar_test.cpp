@@ -74,8 +74,7 @@ TEST_F(GrammarTest, APathIsGivenOnce) {
 
 TEST_F(GrammarTest, SetAndSweepOfOnePathIsAnError) {
   EXPECT_THAT(PlanErrors("sweep: {grid: {learner.options.lr: [0.5]}}\n", {}, {"learner.options.lr=0.1"}),
-              ElementsAre("5:16 'learner.options.lr' is swept here and also set by --set; to replace the axis, use --sweep "
-                          "learner.options.lr=..."));
+              ElementsAre("5:16 'learner.options.lr' is swept here and also set by --set; --sweep replaces the axis"));
   EXPECT_THAT(PlanErrors("sweep: {grid: {learner.options.lr: [0.5]}}\n", {}, {"learner.options.alpha=0.1"}),
               ElementsAre(HasSubstr("--sweep")));
   EXPECT_THAT(PlanErrors("sweep: {grid: {learner: [{plugin: hopper}]}}\n", {}, {"learner.plugin=climber"}),
@@ -164,6 +163,9 @@ TEST_F(GrammarTest, SeedsAndMemoryAxes) {
   EXPECT_THAT(PlanErrors("sweep: {seeds: {count: 2}}\n"),
               ElementsAre("5:17 sweep.seeds: expected 'n', 'first' or 'paired', got 'count'"));
   EXPECT_THAT(PlanErrors("sweep: {seeds: 5}\n"), ElementsAre(HasSubstr("5:16 sweep.seeds: expected {n: 5")));
+  EXPECT_THAT(PlanErrors("sweep: {seeds: [3, 4, 5]}\n"), ElementsAre());
+  EXPECT_THAT(PlanErrors("sweep: {seeds: [3, 5]}\n"),
+              ElementsAre("5:20 sweep.seeds: expected consecutive seeds, got 5 after 3"));
   EXPECT_THAT(PlanErrors("sweep: {grid: {env.options.legs: [2]}, memory_axes: [env.options.leg]}\n"),
               ElementsAre("5:54 memory_axes: this sweep does not set 'env.options.leg'; did you mean 'env.options.legs'?"));
 }
@@ -184,7 +186,7 @@ TEST_F(GrammarTest, TheShortFormHasPlaces) {
   PlanResult result = PlanText(kMinimal, {"env.options.legs=2,99"});
   ASSERT_EQ(result.errors.size(), 1u);
   EXPECT_EQ(Format(result.errors[0]),
-            "--sweep: error: env.options.legs: 99 is out of range [1,8]\n  env.options.legs=2,99\n                     ^");
+            "--sweep: error: env.options.legs: 99 is out of range [1,8]\n  env.options.legs=2,99\n                     ^\nhint: --sweep env.options.legs=8");
   EXPECT_THAT(PlanErrors("", {"seed=1,2"}), ElementsAre(HasSubstr("'seed' cannot be swept")));
 }
 

@@ -49,7 +49,7 @@ TEST_F(HostileInputTest, ReportsAPluginsNameOfTheWrongTypeOnce) {
   };
   EXPECT_THAT(with("010"), ElementsAre(HasSubstr("2:15 '010' looks like an octal number")));
   EXPECT_THAT(with(".nan"), ElementsAre("2:15 expected a finite number, got '.nan'"));
-  EXPECT_THAT(with("!!str walker"), ElementsAre(HasSubstr("2:15 the tag 'tag:yaml.org,2002:str' is not supported")));
+  EXPECT_THAT(with("!!str walker"), ElementsAre(HasSubstr("2:15 expected a value without a tag, got the tag '!!str'")));
 }
 
 TEST_F(HostileInputTest, ExpressionsHaveABoundedDepth) {
@@ -136,7 +136,7 @@ TEST_F(HostileInputTest, ALongLineIsShownIn200Columns) {
   const PlanResult far =
       PlanText(kMinimal + "rollout: {" + std::string(5000, ' ') + "thread: 1" + std::string(5000, ' ') + "}\n");
   ASSERT_THAT(far.errors, SizeIs(1));
-  const std::string text = Format(far.errors[0]);
+  const std::string whole = Format(far.errors[0]), text = whole.substr(0, whole.find("\nhint: "));
   const size_t line = text.find('\n') + 1, caret = text.rfind('\n') + 1;
   EXPECT_EQ(text.find("thread: 1", line) - line, text.find('^', caret) - caret);
   EXPECT_LE(caret - line - 1, 202u);
