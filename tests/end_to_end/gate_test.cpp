@@ -50,8 +50,8 @@ TEST_F(GateCommand, ALossFailsAtTheFirstConclusiveLook) {
   SaveBaseline();
   const Finished gate = Gate("zero.yaml --fail-if 'eval/return < -5%'");
   EXPECT_EQ(gate.exit, 1) << gate.err;
-  EXPECT_THAT(gate.out, AllOf(StartsWith("FAIL: the change of eval/return is below -5 %. Change -"), HasSubstr("decided at look 1 of 2"),
-                              HasSubstr("outputs/pole_gate")));
+  EXPECT_THAT(gate.out, AllOf(StartsWith("FAIL: the change of eval/return is below -5 %. Change -"),
+                              HasSubstr("decided at look 1 of 2"), HasSubstr("outputs/pole_gate")));
   EXPECT_EQ(Starts("pole_gate"), 5u) << "the seeds of one look";
   // No trial is left to run, and the verdict is the same.
   const Finished again = Gate("zero.yaml --fail-if 'eval/return < -5%' --quiet");

@@ -186,7 +186,8 @@ TEST_F(GrammarTest, TheShortFormHasPlaces) {
   PlanResult result = PlanText(kMinimal, {"env.options.legs=2,99"});
   ASSERT_EQ(result.errors.size(), 1u);
   EXPECT_EQ(Format(result.errors[0]),
-            "--sweep: error: env.options.legs: 99 is out of range [1,8]\n  env.options.legs=2,99\n                     ^\nhint: --sweep env.options.legs=8");
+            "--sweep: error: env.options.legs: 99 is out of range [1,8]\n  env.options.legs=2,99\n                     "
+            "^\nhint: --sweep env.options.legs=8");
   EXPECT_THAT(PlanErrors("", {"seed=1,2"}), ElementsAre(HasSubstr("'seed' cannot be swept")));
 }
 
