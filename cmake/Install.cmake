@@ -2,7 +2,7 @@
 # themselves (backplane_add_plugin).
 #   bin/{backplane,backplane-author,backplane-shim,backplane-report,backplane-study,backplane-trial,backplane-validate}  share/backplane/{client,configs,licenses,presets,templates}/  include/{backplane,backplane_mujoco}/
 #   lib/{libbackplane_embed.so,backplane/{plugins/,libbackplane_mujoco.a,torch.json}}  lib/cmake/backplane/
-# The component `python` is the package backplane; a wheel takes that from the sources, and all else into the package's folder.
+# The component `python` is the package backplane_rl; a wheel takes that from the sources, and all else into the package's folder.
 include(CMakePackageConfigHelpers)
 set(config_dir lib/cmake/backplane)
 
@@ -30,7 +30,7 @@ install(DIRECTORY ${CMAKE_SOURCE_DIR}/templates DESTINATION share/backplane PATT
 
 # `backplane run configs/quickstart.yaml` reads the installed one where there is none.
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/configs DESTINATION share/backplane PATTERN presets EXCLUDE)
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/host/python/backplane DESTINATION lib/python3/dist-packages COMPONENT python PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/host/python/backplane_rl DESTINATION lib/python3/dist-packages COMPONENT python PATTERN __pycache__ EXCLUDE)
 
 # What a trial by command reports with; Python's part is a module of its own in a wheel, where scripts import it.
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/host/client DESTINATION share/backplane PATTERN __pycache__ EXCLUDE)

@@ -43,7 +43,7 @@ class Package(unittest.TestCase):
     def setUpClass(cls) -> None:
         cls.folder = pathlib.Path(tempfile.mkdtemp()).resolve()
         cls.site = cls.folder / "lib" / PYTHON / "site-packages"
-        cls.home = cls.site / "backplane"
+        cls.home = cls.site / "backplane_rl"
         for component in PROJECT["tool"]["scikit-build"]["install"]["components"]:
             subprocess.run([CMAKE, "--install", BUILD, "--component", component, "--prefix", cls.home], check=True, stdout=subprocess.DEVNULL)
         for package in PROJECT["tool"]["scikit-build"]["wheel"]["packages"]:
@@ -100,7 +100,7 @@ class Package(unittest.TestCase):
         self.assertRegex(self.backplane("doctor").stdout, rf"figures .* {re.escape(str(self.folder))}/bin/{re.escape(PYTHON)}")
 
     def test_an_env_steps_in_this_python(self) -> None:
-        program = "import backplane; env = backplane.make_vec('cartpole', 2); env.reset(seed=1); print(backplane._library.home)"
+        program = "import backplane_rl; env = backplane_rl.make_vec('cartpole', 2); env.reset(seed=1); print(backplane_rl._library.home)"
         done = subprocess.run([sys.executable, "-c", program], cwd=self.work, env=self.surroundings(), capture_output=True, text=True)
         self.assertEqual(done.stdout, f"{self.home}\n", done.stderr)
 
@@ -109,7 +109,7 @@ class Package(unittest.TestCase):
         subprocess.run([CMAKE, "--install", BUILD, "--component", "python", "--prefix", prefix], check=True, stdout=subprocess.DEVNULL)
         (prefix / "lib/libbackplane_embed.so").symlink_to(self.home / "lib/libbackplane_embed.so")
         (prefix / "include").symlink_to(self.home / "include")
-        done = subprocess.run([sys.executable, "-c", "import backplane; print(backplane._library.home)"], capture_output=True, text=True,
+        done = subprocess.run([sys.executable, "-c", "import backplane_rl; print(backplane_rl._library.home)"], capture_output=True, text=True,
                               env={**self.surroundings(), "PYTHONPATH": str(prefix / "lib/python3/dist-packages")})
         self.assertEqual(done.stdout, f"{prefix}\n", done.stderr)
 
