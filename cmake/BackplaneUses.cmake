@@ -10,7 +10,7 @@ macro(_backplane_use_mujoco)
     message(FATAL_ERROR
       "${call}: USES mujoco wants an installation of Backplane with MuJoCo; the one in ${BACKPLANE_PREFIX} was built without.\n"
       "The packages have it (docs/installation.md). "
-      "In a clone, `scripts/install FOLDER` installs MuJoCo and makes such an installation")
+      "In a clone, `scripts/install --prefix FOLDER` installs MuJoCo and makes such an installation")
   endif()
   if(NOT TARGET backplane::mujoco)
     add_library(MuJoCo::MuJoCo SHARED IMPORTED)

@@ -48,7 +48,8 @@ class Package(unittest.TestCase):
             subprocess.run([CMAKE, "--install", BUILD, "--component", component, "--prefix", cls.home], check=True, stdout=subprocess.DEVNULL)
         for package in PROJECT["tool"]["scikit-build"]["wheel"]["packages"]:
             shutil.copytree(ROOT / package, cls.site / pathlib.Path(package).name, dirs_exist_ok=True)
-        (cls.home / "lib/backplane/torch.json").unlink(missing_ok=True)  # names the build's own LibTorch, which no package does
+        for record in ("torch.json", "python.json"):  # name places of the build, which no package does
+            (cls.home / "lib/backplane" / record).unlink(missing_ok=True)
         (cls.folder / "bin").mkdir()
         (cls.folder / "bin" / PYTHON).symlink_to(sys.executable)
 

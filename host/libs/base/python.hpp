@@ -6,8 +6,8 @@
 
 namespace backplane {
 
-// BACKPLANE_PYTHON, else of the nearest folder above this program its .venv/bin/python or the Python whose packages it holds,
-// else python3 of PATH.
+// BACKPLANE_PYTHON, else the interpreter in lib/backplane/python.json of the installation, else of the nearest folder above
+// this program its .venv/bin/python or the Python whose packages it holds, else python3 of PATH.
 std::string FindPython();
 
 // In the folder of this program, or in `bin` next to it; empty: in neither.

@@ -57,10 +57,11 @@ std::filesystem::path FindTorchLib() {
     return std::filesystem::exists(beside / "libtorch.so", error) ? beside : std::filesystem::path();
   }
   const nlohmann::json facts = nlohmann::json::parse(in, nullptr, false);
-  if (!facts.is_object() || !facts.contains("lib") || !facts["lib"].is_string()) {
+  const auto lib = facts.find("lib");
+  if (lib == facts.end() || !lib->is_string()) {
     throw PluginError(file.string() + ": expected {\"lib\": \"folder of libtorch.so\", ...}, got something else");
   }
-  return facts["lib"].get<std::string>();
+  return lib->get<std::string>();
 }
 
 }  // namespace backplane
