@@ -36,13 +36,11 @@ macro(_backplane_use_torch)
 endmacro()
 
 set(_BACKPLANE_LIBTORCH LibTorch)
-set(_BACKPLANE_TORCH_PACKAGE torch)
 if(BACKPLANE_TORCH_RELEASE)  # empty: the installation itself was built without
   string(APPEND _BACKPLANE_LIBTORCH " ${BACKPLANE_TORCH_RELEASE}")
-  string(APPEND _BACKPLANE_TORCH_PACKAGE "==${BACKPLANE_TORCH_RELEASE}")
 endif()
 string(CONCAT _BACKPLANE_GET_TORCH
-  "`pip install ${_BACKPLANE_TORCH_PACKAGE}` gets it (a wheel of Backplane: `pip install 'backplane[torch]'`). One that lies elsewhere, "
+  "`backplane setup torch` installs it. One that lies elsewhere, "
   "the folder torch/ of a Python package or that of the C++ distribution, is named by -DBACKPLANE_TORCH_ROOT=FOLDER or, as when a plugin runs, "
   "by the environment's BACKPLANE_TORCH_LIB=FOLDER/lib")
 
@@ -57,8 +55,12 @@ function(_backplane_find_torch out)
     file(READ ${BACKPLANE_PREFIX}/lib/backplane/torch.json facts)
     string(JSON lib ERROR_VARIABLE error GET "${facts}" lib)
     get_filename_component(places "${lib}" DIRECTORY)
-  else()  # a wheel's folder lies beside those of the other packages of its Python
-    get_filename_component(places ${BACKPLANE_PREFIX}/../torch ABSOLUTE)
+  else()
+    set(places $ENV{XDG_DATA_HOME})
+    if(places STREQUAL "")
+      set(places $ENV{HOME}/.local/share)
+    endif()
+    string(APPEND places /backplane/torch-${BACKPLANE_TORCH_RELEASE}/torch)
   endif()
   if(NOT EXISTS ${places}/lib/libtorch.so OR NOT EXISTS ${places}/include/torch/csrc/api/include/torch/torch.h)
     message(FATAL_ERROR "${call}: USES torch wants ${_BACKPLANE_LIBTORCH}, found no include/ and lib/libtorch.so "

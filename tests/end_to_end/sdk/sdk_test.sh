@@ -55,7 +55,7 @@ refused "unknown argument 'USE'; the arguments are KIND, SOURCES, LIBS, USES," '
 refused "unknown argument 'USE'; the arguments are KIND" 'KIND env SOURCES plugin.cpp LIBS m USE mujoco'
 refused "unknown argument 'plugin.cpp'; the arguments are KIND" 'KIND env plugin.cpp'
 refused "KIND should be env, learner or monitor, got 'environment'" 'KIND environment SOURCES plugin.cpp'
-refused "found no include/ and lib/libtorch.so of it in $work/nowhere. \`pip install torch" 'KIND learner SOURCES plugin.cpp USES torch' \
+refused "found no include/ and lib/libtorch.so of it in $work/nowhere. \`backplane setup torch\`" 'KIND learner SOURCES plugin.cpp USES torch' \
   "BACKPLANE_TORCH_LIB=$work/nowhere/lib"
 
 [ -z "$sanitize" ] || exit 0  # such a host takes plugins that are built like it
