@@ -76,9 +76,9 @@ def stepper(envs, seconds: float):
 def bench_gymnasium(arguments) -> None:
     import gymnasium
 
-    import backplane
+    import backplane_rl
 
-    runs = {"ours": stepper(backplane.make_vec(arguments.env, ROWS, threads=2), arguments.seconds)}
+    runs = {"ours": stepper(backplane_rl.make_vec(arguments.env, ROWS, threads=2), arguments.seconds)}
     for mode in ("sync", "async"):
         runs[f"gymnasium {mode}"] = stepper(gymnasium.make_vec(arguments.env, num_envs=ROWS, vectorization_mode=mode), arguments.seconds)
     compare(runs, arguments.rounds, "ours")
@@ -87,10 +87,10 @@ def bench_gymnasium(arguments) -> None:
 def bench_envpool(arguments) -> None:
     import envpool
 
-    import backplane
+    import backplane_rl
 
     theirs = envpool.make_gymnasium(arguments.env, num_envs=ROWS, num_threads=2, seed=1)
-    compare({"ours": stepper(backplane.make_vec(arguments.env, ROWS, threads=2), arguments.seconds),
+    compare({"ours": stepper(backplane_rl.make_vec(arguments.env, ROWS, threads=2), arguments.seconds),
              f"envpool {envpool.__version__}": stepper(theirs, arguments.seconds)}, arguments.rounds, "ours")
 
 
@@ -100,7 +100,7 @@ def bench_sb3(arguments) -> None:
     from stable_baselines3.common.env_util import make_vec_env
     from stable_baselines3.common.vec_env import SubprocVecEnv
 
-    import backplane
+    import backplane_rl
 
     torch.set_num_threads(1)
 
@@ -124,7 +124,7 @@ def bench_sb3(arguments) -> None:
         return run
 
     theirs = make_vec_env(arguments.env, arguments.rows, seed=0, vec_env_cls=SubprocVecEnv)
-    compare({"ours": runner(backplane.sb3.make(arguments.env, arguments.rows, threads=arguments.threads)),
+    compare({"ours": runner(backplane_rl.sb3.make(arguments.env, arguments.rows, threads=arguments.threads)),
              "sb3 SubprocVecEnv": runner(theirs)}, arguments.rounds, "ours")
     theirs.close()
 
@@ -140,7 +140,7 @@ def bench_returns(arguments) -> None:
     from stable_baselines3.common.monitor import Monitor
     from stable_baselines3.common.vec_env import SubprocVecEnv
 
-    import backplane
+    import backplane_rl
 
     torch.set_num_threads(1)
 
@@ -154,7 +154,7 @@ def bench_returns(arguments) -> None:
 
     ours, theirs = [], []
     for seed in range(arguments.seeds):
-        ours.append(score(backplane.sb3.make("cartpole", arguments.rows, seed=seed), seed))
+        ours.append(score(backplane_rl.sb3.make("cartpole", arguments.rows, seed=seed), seed))
         theirs.append(score(make_vec_env("CartPole-v1", arguments.rows, seed=seed, vec_env_cls=SubprocVecEnv), seed))
         print(f"seed {seed}: ours {ours[-1]:.1f}, sb3 SubprocVecEnv {theirs[-1]:.1f}", flush=True)
     test = stats.ttest_ind(ours, theirs, equal_var=False)
@@ -164,9 +164,9 @@ def bench_returns(arguments) -> None:
 
 
 def bench_call(arguments) -> None:
-    import backplane
+    import backplane_rl
 
-    envs = backplane.make_vec(None, ROWS, file=arguments.file, autoreset_mode="same_step")
+    envs = backplane_rl.make_vec(None, ROWS, file=arguments.file, autoreset_mode="same_step")
     envs.reset(seed=0)
     actions, calls = np.zeros((ROWS, 1), np.float32), 2000
 

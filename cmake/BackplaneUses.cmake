@@ -7,9 +7,9 @@ macro(_backplane_use_mujoco)
   set(MuJoCo_LIBRARY ${BACKPLANE_PREFIX}/lib/backplane/plugins/libmujoco.so.${MuJoCo_VERSION})
   if(NOT MuJoCo_VERSION OR NOT EXISTS ${MuJoCo_LIBRARY})
     message(FATAL_ERROR
-      "${call}: USES mujoco: expected an installation of Backplane with MuJoCo, got one without in ${BACKPLANE_PREFIX}.\n"
-      "The packages contain it (docs/installation.md). "
-      "In a clone, `scripts/install FOLDER` installs MuJoCo and creates such an installation")
+      "${call}: USES mujoco wants an installation of Backplane with MuJoCo; the one in ${BACKPLANE_PREFIX} was built without.\n"
+      "The packages have it (docs/installation.md). "
+      "In a clone, `scripts/install --prefix FOLDER` installs MuJoCo and makes such an installation")
   endif()
   if(NOT TARGET backplane::mujoco)
     add_library(MuJoCo::MuJoCo SHARED IMPORTED)
@@ -35,15 +35,13 @@ macro(_backplane_use_torch)
 endmacro()
 
 set(_BACKPLANE_LIBTORCH LibTorch)
-set(_BACKPLANE_TORCH_PACKAGE torch)
-if(BACKPLANE_TORCH_RELEASE)  # empty: the installation was built without LibTorch
+if(BACKPLANE_TORCH_RELEASE)  # empty: the installation itself was built without
   string(APPEND _BACKPLANE_LIBTORCH " ${BACKPLANE_TORCH_RELEASE}")
-  string(APPEND _BACKPLANE_TORCH_PACKAGE "==${BACKPLANE_TORCH_RELEASE}")
 endif()
 string(CONCAT _BACKPLANE_GET_TORCH
-  "`pip install ${_BACKPLANE_TORCH_PACKAGE}` installs it (with a wheel of Backplane: `pip install 'backplane[torch]'`). To use another "
-  "folder, torch/ of a Python package or the C++ distribution, set -DBACKPLANE_TORCH_ROOT=FOLDER or, as for running plugins, "
-  "the environment variable BACKPLANE_TORCH_LIB=FOLDER/lib")
+  "`backplane setup torch` installs it. One that lies elsewhere, "
+  "the folder torch/ of a Python package or that of the C++ distribution, is named by -DBACKPLANE_TORCH_ROOT=FOLDER or, as when a plugin runs, "
+  "by the environment's BACKPLANE_TORCH_LIB=FOLDER/lib")
 
 # The same search as in plugin/torch_runtime.cpp.
 function(_backplane_find_torch out)
@@ -56,8 +54,12 @@ function(_backplane_find_torch out)
     file(READ ${BACKPLANE_PREFIX}/lib/backplane/torch.json facts)
     string(JSON lib ERROR_VARIABLE error GET "${facts}" lib)
     get_filename_component(places "${lib}" DIRECTORY)
-  else()  # a wheel's folder is next to its Python's other packages
-    get_filename_component(places ${BACKPLANE_PREFIX}/../torch ABSOLUTE)
+  else()
+    set(places $ENV{XDG_DATA_HOME})
+    if(places STREQUAL "")
+      set(places $ENV{HOME}/.local/share)
+    endif()
+    string(APPEND places /backplane/torch-${BACKPLANE_TORCH_RELEASE}/torch)
   endif()
   if(NOT EXISTS ${places}/lib/libtorch.so OR NOT EXISTS ${places}/include/torch/csrc/api/include/torch/torch.h)
     message(FATAL_ERROR "${call}: USES torch: expected ${_BACKPLANE_LIBTORCH}, got no include/ and "

@@ -1,9 +1,19 @@
 # Installs into a relocatable prefix; included last by the top CMakeLists.txt. Plugins install themselves (backplane_add_plugin).
 #   bin/{backplane,backplane-author,backplane-shim,backplane-report,backplane-study,backplane-trial,backplane-validate}  share/backplane/{client,configs,licenses,presets,templates}/  include/{backplane,backplane_mujoco}/
-#   lib/{libbackplane_embed.so,backplane/{plugins/,libbackplane_mujoco.a,torch.json}}  lib/cmake/backplane/
-# The component `python` is the package backplane; a wheel has it as sources, and everything else in the package's folder.
+#   lib/{libbackplane_embed.so,backplane/{plugins/,libbackplane_mujoco.a,torch.json,python.json}}  lib/cmake/backplane/
+# A build tree has the same layout, so that plugins are built against it, too. Its headers and CMake files are links into the sources.
+# The component `python` is the package backplane_rl; a wheel takes that from the sources, and all else into the package's folder.
 include(CMakePackageConfigHelpers)
 set(config_dir lib/cmake/backplane)
+
+# backplane_link_in_build(<folder> FILE...): the build tree's links in FOLDER to files of the sources.
+function(backplane_link_in_build folder)
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/${folder})
+  foreach(file IN LISTS ARGN)
+    cmake_path(GET file FILENAME name)
+    file(CREATE_LINK ${file} ${CMAKE_BINARY_DIR}/${folder}/${name} SYMBOLIC)
+  endforeach()
+endfunction()
 
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/host/include/backplane DESTINATION include)
 install(TARGETS backplane_sdk EXPORT backplaneTargets)
@@ -11,6 +21,8 @@ if(TARGET backplane)
   install(TARGETS backplane EXPORT backplaneTargets RUNTIME DESTINATION bin)
 endif()
 install(EXPORT backplaneTargets NAMESPACE backplane:: DESTINATION ${config_dir})
+export(EXPORT backplaneTargets NAMESPACE backplane:: FILE ${CMAKE_BINARY_DIR}/${config_dir}/backplaneTargets.cmake)
+backplane_link_in_build(include ${CMAKE_SOURCE_DIR}/host/include/backplane)
 
 # The program searches ../share relative to its own folder, also in a build.
 file(GLOB presets CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/configs/presets/*.yaml)
@@ -29,7 +41,7 @@ install(DIRECTORY ${CMAKE_SOURCE_DIR}/templates DESTINATION share/backplane PATT
 
 # `backplane run configs/quickstart.yaml` reads the installed file if there is no such file.
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/configs DESTINATION share/backplane PATTERN presets EXCLUDE)
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/host/python/backplane DESTINATION lib/python3/dist-packages COMPONENT python PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/host/python/backplane_rl DESTINATION lib/python3/dist-packages COMPONENT python PATTERN __pycache__ EXCLUDE)
 
 # Clients for trials that run a command. In a wheel, the Python client is a module of its own, so that scripts can import it.
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/host/client DESTINATION share/backplane PATTERN __pycache__ EXCLUDE)
@@ -60,8 +72,14 @@ if(BACKPLANE_STATIC)
   _install_by_soname(${RE2_LIBRARY} lib/backplane)
   _install_by_soname(${YAML_CPP_LIBRARY} lib/backplane)
   set_target_properties(backplane_embed PROPERTIES INSTALL_RPATH "$ORIGIN/backplane")
-elseif(BACKPLANE_TORCH_ROOT)  # packages find LibTorch elsewhere
-  install(FILES ${CMAKE_BINARY_DIR}/lib/backplane/torch.json DESTINATION lib/backplane)
+else()  # a package finds both elsewhere
+  if(BACKPLANE_TORCH_ROOT)
+    install(FILES ${CMAKE_BINARY_DIR}/lib/backplane/torch.json DESTINATION lib/backplane)
+  endif()
+  if(EXISTS ${BACKPLANE_VENV}/bin/python)  # it draws figures
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/lib/backplane/python.json CONTENT "{\"python\": \"@BACKPLANE_VENV@/bin/python\"}\n" @ONLY)
+    install(FILES ${CMAKE_BINARY_DIR}/lib/backplane/python.json DESTINATION lib/backplane)
+  endif()
 endif()
 
 # Headers for USES mujoco: MuJoCo's own and mujoco/task.hpp in one folder, separate from a system-wide MuJoCo.
@@ -71,12 +89,17 @@ if(TARGET backplane::mujoco)
   install(DIRECTORY ${MuJoCo_INCLUDE_DIR}/mujoco DESTINATION include/backplane_mujoco FILES_MATCHING PATTERN *.h)
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/plugins/common/mujoco DESTINATION include/backplane_mujoco FILES_MATCHING PATTERN *.hpp)
   install(TARGETS backplane_plugin_mujoco ARCHIVE DESTINATION lib/backplane)
+  set_target_properties(backplane_plugin_mujoco PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/backplane)
+  file(GLOB headers CONFIGURE_DEPENDS ${MuJoCo_INCLUDE_DIR}/mujoco/*.h ${CMAKE_SOURCE_DIR}/plugins/common/mujoco/*.hpp)
+  backplane_link_in_build(include/backplane_mujoco/mujoco ${headers})
 endif()
 string(REGEX REPLACE "\\+.*" "" _installed_torch "${BACKPLANE_TORCH_VERSION}")
 
-configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/backplaneConfig.cmake.in ${CMAKE_BINARY_DIR}/backplaneConfig.cmake
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/backplaneConfig.cmake.in ${CMAKE_BINARY_DIR}/${config_dir}/backplaneConfig.cmake
                               INSTALL_DESTINATION ${config_dir})
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/backplaneConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_BINARY_DIR}/backplaneConfig.cmake ${CMAKE_BINARY_DIR}/backplaneConfigVersion.cmake
-              ${CMAKE_CURRENT_LIST_DIR}/BackplanePlugin.cmake ${CMAKE_CURRENT_LIST_DIR}/BackplaneTorch.cmake
-              ${CMAKE_CURRENT_LIST_DIR}/BackplaneUses.cmake ${CMAKE_CURRENT_LIST_DIR}/plugin.version DESTINATION ${config_dir})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/${config_dir}/backplaneConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+set(config_files BackplanePlugin.cmake BackplaneTorch.cmake BackplaneUses.cmake plugin.version)
+list(TRANSFORM config_files PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
+backplane_link_in_build(${config_dir} ${config_files})
+install(FILES ${CMAKE_BINARY_DIR}/${config_dir}/backplaneConfig.cmake ${CMAKE_BINARY_DIR}/${config_dir}/backplaneConfigVersion.cmake
+              ${config_files} DESTINATION ${config_dir})

@@ -215,8 +215,8 @@ def main_of(args, inside, *programs):
         (args.root / "logs").mkdir(exist_ok=True)
         sys.exit(inside(args))
     if os.geteuid() != 0:
-        die("this needs root, for debootstrap, chroot and mounts in a namespace")
-    for program in ["debootstrap", "unshare", "setpriv", "chroot", "apt-get", *programs]:
+        die("this needs root, for chroot and mounts in a namespace")
+    for program in ["unshare", "setpriv", "chroot", "apt-get", *programs]:
         if not shutil.which(program):
             die(f"{program} is not installed")
     if not args.root:

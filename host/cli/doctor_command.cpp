@@ -16,6 +16,7 @@
 #include "machine/gpus.hpp"
 #include "plugin/loader.hpp"
 #include "plugin/plugin_search.hpp"
+#include "plugin/torch_folder.hpp"
 #include "record/host_info.hpp"
 #include "search/side_process.hpp"
 #include "shim/shim_protocol.hpp"
@@ -46,7 +47,7 @@ Check Torch() {
   const std::filesystem::path lib = FindTorchLib();
   if (lib.empty() || !std::filesystem::exists(lib / "libtorch.so")) {
     return {"LibTorch", Health::kWarn, lib.empty() ? "not found" : "no libtorch.so in " + lib.string(),
-            std::string("plugins with LibTorch cannot run: ") + kInstallTorch};
+            std::string("plugins with LibTorch cannot run: ") + kSetUpTorch};
   }
   const std::string version = TorchVersionAt(lib);
   if (version.empty()) {
@@ -95,9 +96,11 @@ std::vector<Check> Graphics() {
                             : torch.empty() ? "; no LibTorch"
                                             : "; LibTorch is built only for the CPU");
   const bool unused = !gpus.empty() && !built;
-  checks.push_back(
-      {"CUDA", unused ? Health::kWarn : Health::kOk, text,
-       unused ? "learners cannot use the GPU: `scripts/bootstrap --help` explains how to choose a CUDA build" : ""});
+  checks.push_back({"CUDA", unused ? Health::kWarn : Health::kOk, text,
+                    unused ? "learners cannot use the GPU: `backplane setup torch --help` or, in a clone, `scripts/bootstrap "
+                             "--help` explains how to "
+                             "choose a CUDA build"
+                           : ""});
   return checks;
 }
 

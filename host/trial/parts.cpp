@@ -6,6 +6,7 @@
 #include "plugin/catalog.hpp"
 #include "plugin/host_named.hpp"
 #include "plugin/part.hpp"
+#include "plugin/torch_folder.hpp"
 #include "rollout/phase_service.hpp"
 #include "trial/device_limit.hpp"
 
@@ -78,7 +79,7 @@ void TrialParts::ReadPluginsAndPreloadTorch() {
 void TrialParts::LoadTorchFor(const PluginInfo& info) {
   if (info.build.torch.empty() || !torch_version_.empty()) return;
   if (spec_.torch_lib.empty())
-    throw PluginError(fmt::format("{} needs LibTorch {}, which was not found; {}", info.id, info.build.torch, kInstallTorch));
+    throw PluginError(fmt::format("{} needs LibTorch {}, which was not found; {}", info.id, info.build.torch, kSetUpTorch));
   status_.SetPhase("load libtorch");
   LimitGpuMemory(spec_.experiment.resources.device_memory_bytes);
   torch_version_ = PreloadTorch(spec_.torch_lib);

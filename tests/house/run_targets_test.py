@@ -1,6 +1,9 @@
-"""run_targets_test.py: `scripts/run` builds every plugin of an experiment, and not all plugins for an experiment with few."""
+"""run_targets_test.py: `scripts/run` builds the plugins that an experiment names, passes signals on, and offers the installation."""
+import os
 import pathlib
 import re
+import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -42,6 +45,47 @@ class RunTargets(unittest.TestCase):
 
     def test_are_all_plugins_if_no_known_one_is_named(self):
         self.assertIn("plugins/all", targets_of("absent.yaml"))
+
+
+class RunEnd(unittest.TestCase):
+    """scripts/run in a tree whose other programs do nothing."""
+
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.root)
+        (self.root / "scripts").mkdir()
+        shutil.copy(ROOT / "scripts/run", self.root / "scripts/run")
+        for name in ("scripts/bootstrap", "scripts/build"):
+            self.write(name, "")
+
+    def write(self, name, text):
+        (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.root / name).write_text("#!/bin/bash\n" + text)
+        (self.root / name).chmod(0o755)
+
+    def start(self, path="/usr/bin:/bin"):
+        return subprocess.Popen([self.root / "scripts/run", "x.yaml"], env={**os.environ, "PATH": path}, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def test_last_line_offers_the_installation(self):
+        self.write("build/release/bin/backplane", 'echo "$@"; exit 3')
+        run = self.start()
+        out, err = run.communicate()
+        self.assertEqual((out, run.returncode), ("run x.yaml\n", 3))
+        self.assertIn("scripts/install", err.splitlines()[-1])
+
+    def test_last_line_is_omitted_if_the_shell_has_the_command(self):
+        self.write("build/release/bin/backplane", "exit 3")
+        run = self.start(f"{self.root}/build/release/bin:/usr/bin:/bin")
+        self.assertEqual((run.communicate()[1], run.returncode), ("", 3))
+
+    def test_signals_reach_the_program(self):
+        self.write("build/release/bin/backplane", "trap 'exit 7' TERM\necho ready\nwhile :; do sleep 0.05; done")
+        run = self.start()
+        self.assertEqual(run.stdout.readline(), "ready\n")
+        run.send_signal(signal.SIGTERM)
+        run.communicate()
+        self.assertEqual(run.returncode, 7)
 
 
 unittest.main()

@@ -38,7 +38,7 @@ BUDGETS = {
     "host/seal": 40,
     "host/shim": 1200,
     "host/trial": 17720,
-    "tools/author": 220,
+    "tools/author": 265,
     "tools/report": 19700,
     "tools/study": 4050,
     "tools/validate": 5930,

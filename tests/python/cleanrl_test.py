@@ -15,7 +15,7 @@ import torch
 from torch import nn
 from torch.distributions import Categorical
 
-import backplane  # noqa: F401  its import registers the envs
+import backplane_rl  # noqa: F401  its import registers the envs
 
 ENVS, STEPS, UPDATES, EPOCHS, MINIBATCH, GAMMA, LAMBDA, CLIP = 8, 64, 30, 4, 128, 0.99, 0.95, 0.2
 

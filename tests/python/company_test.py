@@ -19,12 +19,12 @@ MODEL = mujoco.MjModel.from_xml_string("<mujoco><worldbody><body><freejoint/><ge
 FALLING = mujoco.MjData(MODEL)
 mujoco.mj_step(MODEL, FALLING)
 
-import backplane
+import backplane_rl
 
 # A hash of Ants' observations in 50 steps.
 EPISODE = """
-import hashlib, numpy as np, backplane
-env = backplane.make_vec("ant", 4, threads=2)
+import hashlib, numpy as np, backplane_rl
+env = backplane_rl.make_vec("ant", 4, threads=2)
 seen = hashlib.sha256(env.reset(seed=3)[0].tobytes())
 for step in range(50):
     seen.update(env.step(np.full((4, 8), np.sin(step), np.float32))[0].tobytes())
@@ -57,8 +57,8 @@ class Company(unittest.TestCase):
         self.assertEqual(len(loaded), 2, loaded)
 
     def test_rejects_an_env_that_needs_libtorch(self) -> None:
-        with self.assertRaisesRegex(backplane.BackplaneError, "is built against LibTorch"):
-            backplane.EmbeddedEnv("uav_grid_tensor")
+        with self.assertRaisesRegex(backplane_rl.BackplaneError, "is built against LibTorch"):
+            backplane_rl.EmbeddedEnv("uav_grid_tensor")
 
 
 if __name__ == "__main__":

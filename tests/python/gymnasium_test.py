@@ -20,7 +20,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers import TimeLimit
 
-import backplane
+import backplane_rl
 from from_states import FromStates
 
 ROWS, STEPS = 5, 300
@@ -38,7 +38,7 @@ def disabled_step(envs, actions):
 class Autoreset(unittest.TestCase):
     def compare(self, mode: AutoresetMode) -> None:
         step = disabled_step if mode == AutoresetMode.DISABLED else lambda envs, actions: envs.step(actions)
-        ours = backplane.make_vec("cartpole", ROWS, autoreset_mode=mode, max_episode_steps=25, seed=3)
+        ours = backplane_rl.make_vec("cartpole", ROWS, autoreset_mode=mode, max_episode_steps=25, seed=3)
         self.assertEqual(ours.metadata["autoreset_mode"], mode)
         ours.action_space.seed(0)
         actions = [ours.action_space.sample() for _ in range(STEPS)]
@@ -90,7 +90,7 @@ class Checks(unittest.TestCase):
                 check_env(gymnasium.make("backplane/" + name).unwrapped, skip_render_check=True)
 
     def test_every_env_is_registered_by_all_its_names(self):
-        for env in backplane.envs():
+        for env in backplane_rl.envs():
             for name in [env["id"].removeprefix("env."), *env["aliases"]]:
                 self.assertEqual(f"backplane/{name}" in gymnasium.registry, env["refused"] is None, name)
 
@@ -115,7 +115,7 @@ class Seeds(unittest.TestCase):
 
     def test_threads_change_nothing(self):
         def play(threads):
-            envs = backplane.make_vec("ant", 6, threads=threads)
+            envs = backplane_rl.make_vec("ant", 6, threads=threads)
             envs.reset(seed=1)
             envs.action_space.seed(1)
             return [envs.step(envs.action_space.sample())[0] for _ in range(20)]
@@ -123,7 +123,7 @@ class Seeds(unittest.TestCase):
         np.testing.assert_array_equal(play(1), play(2))
 
     def test_a_list_has_a_seed_per_row(self):
-        envs = backplane.make_vec("cartpole", 2)
+        envs = backplane_rl.make_vec("cartpole", 2)
         first = envs.reset(seed=[4, None])[0]
         again = envs.reset(seed=[4, None])[0]
         np.testing.assert_array_equal(first[0], again[0])
@@ -134,19 +134,19 @@ class Seeds(unittest.TestCase):
 
 class States(unittest.TestCase):
     def test_are_restored(self):
-        envs = backplane.make_vec("ant", 2)
+        envs = backplane_rl.make_vec("ant", 2)
         envs.reset(seed=0)
         state, zero = envs.state(0), np.zeros(envs.action_space.shape)
         first = envs.step(zero)[0][0]
         envs.set_state(1, state)
         np.testing.assert_array_equal(envs.step(zero)[0][1], first)
-        with self.assertRaisesRegex(backplane.BackplaneError, "has no state 'qposs'.*qpos"):
+        with self.assertRaisesRegex(backplane_rl.BackplaneError, "has no state 'qposs'.*qpos"):
             envs.set_state(0, qposs=state["qpos"])
-        with self.assertRaises(backplane.BackplaneError):
+        with self.assertRaises(backplane_rl.BackplaneError):
             envs.set_state(0, qpos=[1.0])
 
     def test_saved_rows_resume(self):
-        envs = backplane.make_vec("cartpole", 2)
+        envs = backplane_rl.make_vec("cartpole", 2)
         envs.reset(seed=0)
         saved = envs.env.save()
         first = [envs.step(np.ones(2, int))[0] for _ in range(30)]
@@ -157,28 +157,28 @@ class States(unittest.TestCase):
 class Memory(unittest.TestCase):
     def test_is_copied_by_default(self):
         for wanted in (True, False):
-            envs = backplane.make_vec("cartpole", 2, copy=wanted)
+            envs = backplane_rl.make_vec("cartpole", 2, copy=wanted)
             obs = envs.reset(seed=0)[0]
             before = obs.copy()
             envs.step(np.ones(2, int))
             self.assertEqual(np.array_equal(obs, before), wanted)
 
     def test_a_view_outlives_its_env(self):
-        envs = backplane.make_vec("cartpole", 2, copy=False)
+        envs = backplane_rl.make_vec("cartpole", 2, copy=False)
         obs = envs.reset(seed=0)[0]
         before = obs.copy()
         envs.close()
         np.testing.assert_array_equal(obs, before)
 
     def test_only_actions_are_written_by_the_caller(self):
-        env = backplane.EmbeddedEnv("cartpole", 2)
+        env = backplane_rl.EmbeddedEnv("cartpole", 2)
         for channel in env.spec["channels"]:
             self.assertEqual(env.channels[channel["name"]].flags.writeable, channel["role"] == "action")
 
 
 class Misuse(unittest.TestCase):
     def setUp(self):
-        self.envs = backplane.make_vec("ant", 2)
+        self.envs = backplane_rl.make_vec("ant", 2)
         self.envs.reset(seed=0)
 
     def refused(self, pattern, actions, error=ValueError):
@@ -189,33 +189,33 @@ class Misuse(unittest.TestCase):
         self.refused(r"expected the shape \(2, 8\), got \(2, 7\)", np.zeros((2, 7)))
         self.refused(r"expected the shape \(2, 8\), got \(8,\)", np.zeros(8))
         self.refused("expected numbers of the type float32, got complex128", np.zeros((2, 8), complex))
-        self.refused("row 0.*got nan", np.full((2, 8), np.nan), backplane.BackplaneError)
-        pole = backplane.make_vec("cartpole", 2)
+        self.refused("row 0.*got nan", np.full((2, 8), np.nan), backplane_rl.BackplaneError)
+        pole = backplane_rl.make_vec("cartpole", 2)
         pole.reset()
         with self.assertRaisesRegex(ValueError, "int32, got float64"):
             pole.step(np.zeros(2))
-        with self.assertRaisesRegex(backplane.BackplaneError, "got 2"):
+        with self.assertRaisesRegex(backplane_rl.BackplaneError, "got 2"):
             pole.step(np.array([0, 2]))
 
     def test_of_options(self):
-        with self.assertRaisesRegex(backplane.BackplaneError, "frame_skip"):
-            backplane.make_vec("ant", frame_skip=0)
+        with self.assertRaisesRegex(backplane_rl.BackplaneError, "frame_skip"):
+            backplane_rl.make_vec("ant", frame_skip=0)
         with self.assertRaisesRegex(TypeError, "unexpected keyword argument 'frame_skp'.*frame_skip"):
-            backplane.make_vec("ant", frame_skp=1)
-        with self.assertRaisesRegex(backplane.BackplaneError, "ant"):
-            backplane.make_vec("antt")
+            backplane_rl.make_vec("ant", frame_skp=1)
+        with self.assertRaisesRegex(backplane_rl.BackplaneError, "ant"):
+            backplane_rl.make_vec("antt")
         with self.assertRaisesRegex(ValueError, "rows: expected an integer"):
-            backplane.make_vec("ant", -1)
+            backplane_rl.make_vec("ant", -1)
         with self.assertRaisesRegex(ValueError, "render_mode: expected None"):
-            backplane.make_vec("ant", render_mode="rgb_array")
-        with self.assertRaisesRegex(TypeError, "10; backplane.pettingzoo"):
-            backplane.make_vec("uav_grid")
+            backplane_rl.make_vec("ant", render_mode="rgb_array")
+        with self.assertRaisesRegex(TypeError, "10; use backplane_rl.pettingzoo"):
+            backplane_rl.make_vec("uav_grid")
 
     def test_after_close(self):
         self.envs.close()
         self.envs.close()
-        self.refused("closed", np.zeros((2, 8)), backplane.BackplaneError)
-        with self.assertRaisesRegex(backplane.BackplaneError, "open env"):
+        self.refused("closed", np.zeros((2, 8)), backplane_rl.BackplaneError)
+        with self.assertRaisesRegex(backplane_rl.BackplaneError, "open env"):
             self.envs.state(0)
 
     def test_of_pickling(self):
@@ -224,8 +224,8 @@ class Misuse(unittest.TestCase):
                 call(self.envs)
 
     def test_before_a_reset(self):
-        with self.assertRaisesRegex(backplane.BackplaneError, "no running episode"):
-            backplane.make_vec("cartpole").step(np.zeros(1, int))
+        with self.assertRaisesRegex(backplane_rl.BackplaneError, "no running episode"):
+            backplane_rl.make_vec("cartpole").step(np.zeros(1, int))
 
     def test_after_fork(self):
         with warnings.catch_warnings():
@@ -234,7 +234,7 @@ class Misuse(unittest.TestCase):
         if child == 0:
             try:
                 self.envs.step(np.zeros((2, 8)))
-            except backplane.BackplaneError as error:
+            except backplane_rl.BackplaneError as error:
                 os._exit(0 if "fork" in str(error) else 2)
             os._exit(1)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
@@ -248,7 +248,7 @@ class Misuse(unittest.TestCase):
             for _ in range(200):
                 try:
                     self.envs.step(np.zeros((2, 8)))
-                except backplane.BackplaneError as error:
+                except backplane_rl.BackplaneError as error:
                     said.add(str(error))
 
         threads = [threading.Thread(target=play) for _ in range(3)]

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import tomllib
 import unittest
+import zipfile
 
 import needs
 
@@ -25,7 +26,7 @@ PINS = dict(line.split("==") for line in (ROOT / "scripts/requirements.txt").rea
 PYTHON = f"python3.{sys.version_info.minor}"
 MODULE, FUNCTION = PROJECT["project"]["scripts"]["backplane"].split(":")
 
-LAYOUT = ["bin/backplane", "bin/backplane-author", "bin/backplane-shim", "bin/backplane-report", "bin/backplane-study", "bin/backplane-trial", "bin/backplane-validate", "bin/backplane-figures.py", "include/backplane/embed.h",
+LAYOUT = ["bin/backplane", "bin/backplane-author", "bin/backplane-shim", "bin/backplane-report", "bin/backplane-study", "bin/backplane-trial", "bin/backplane-validate", "bin/backplane-figures.py", "bin/backplane-setup-torch.py", "include/backplane/embed.h",
           "lib/libbackplane_embed.so", "lib/backplane/plugins/env_cartpole.so", "lib/cmake/backplane/backplaneConfig.cmake",
           "share/backplane/configs/quickstart.yaml", "share/backplane/presets/cpu.yaml", "share/backplane/licenses/NOTICE",
           "_library.py", "py.typed"]
@@ -43,12 +44,13 @@ class Package(unittest.TestCase):
     def setUpClass(cls) -> None:
         cls.folder = pathlib.Path(tempfile.mkdtemp()).resolve()
         cls.site = cls.folder / "lib" / PYTHON / "site-packages"
-        cls.home = cls.site / "backplane"
+        cls.home = cls.site / "backplane_rl"
         for component in PROJECT["tool"]["scikit-build"]["install"]["components"]:
             subprocess.run([CMAKE, "--install", BUILD, "--component", component, "--prefix", cls.home], check=True, stdout=subprocess.DEVNULL)
         for package in PROJECT["tool"]["scikit-build"]["wheel"]["packages"]:
             shutil.copytree(ROOT / package, cls.site / pathlib.Path(package).name, dirs_exist_ok=True)
-        (cls.home / "lib/backplane/torch.json").unlink(missing_ok=True)  # names the build's own LibTorch, which packages never do
+        for record in ("torch.json", "python.json"):  # name places of the build, which no package does
+            (cls.home / "lib/backplane" / record).unlink(missing_ok=True)
         (cls.folder / "bin").mkdir()
         (cls.folder / "bin" / PYTHON).symlink_to(sys.executable)
 
@@ -65,20 +67,28 @@ class Package(unittest.TestCase):
         ours = ("BACKPLANE_", "PYTHONPATH")
         return {**{name: value for name, value in os.environ.items() if not name.startswith(ours)}, "PYTHONPATH": str(self.site)}
 
-    def backplane(self, *words: str) -> subprocess.CompletedProcess[str]:
+    def backplane(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Runs the command as pip's script of that name does."""
         return subprocess.run([sys.executable, "-c", f"from {MODULE} import {FUNCTION}; {FUNCTION}()", *words], cwd=self.work,
-                              env=self.surroundings(), capture_output=True, text=True)
+                              env={**self.surroundings(), **environment}, capture_output=True, text=True)
 
-    def link_torch(self, version: str) -> None:
-        """The build's LibTorch as a package of this Python, with any version."""
-        torch = self.site / "torch"
-        if torch.exists():
-            shutil.rmtree(torch)
-        (torch / "lib").mkdir(parents=True)
+    def link_torch(self, lib: pathlib.Path) -> None:
+        """The build's LibTorch in this folder."""
+        shutil.rmtree(lib)
+        lib.mkdir()
         for library in (TORCH / "lib").glob("*.so*"):
-            (torch / "lib" / library.name).symlink_to(library)
-        (torch / "version.py").write_text(f"__version__ = '{version}'\n")
+            (lib / library.name).symlink_to(library)
+
+    def make_wheel_of_torch(self, version: str) -> dict[str, str]:
+        """Makes a small wheel named torch. Returns the variables with which pip installs it."""
+        info = f"torch-{version}.dist-info"
+        files = {"torch/lib/libtorch.so": "", "torch/version.py": f"__version__ = '{version}'\n",
+                 f"{info}/METADATA": f"Metadata-Version: 2.1\nName: torch\nVersion: {version}\n",
+                 f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n", f"{info}/RECORD": ""}
+        with zipfile.ZipFile(self.work / f"torch-{version}-py3-none-any.whl", "w") as wheel:
+            for name, text in files.items():
+                wheel.writestr(name, text)
+        return {"BACKPLANE_PYTHON": sys.executable, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.work), "PIP_CONFIG_FILE": os.devnull}
 
     def test_contains_everything_that_a_bare_machine_needs(self) -> None:
         self.assertEqual([name for name in LAYOUT if not (self.home / name).exists()], [])
@@ -100,7 +110,7 @@ class Package(unittest.TestCase):
         self.assertRegex(self.backplane("doctor").stdout, rf"figures .* {re.escape(str(self.folder))}/bin/{re.escape(PYTHON)}")
 
     def test_an_env_steps_in_this_python(self) -> None:
-        program = "import backplane; env = backplane.make_vec('cartpole', 2); env.reset(seed=1); print(backplane._library.home)"
+        program = "import backplane_rl; env = backplane_rl.make_vec('cartpole', 2); env.reset(seed=1); print(backplane_rl._library.home)"
         done = subprocess.run([sys.executable, "-c", program], cwd=self.work, env=self.surroundings(), capture_output=True, text=True)
         self.assertEqual(done.stdout, f"{self.home}\n", done.stderr)
 
@@ -109,25 +119,38 @@ class Package(unittest.TestCase):
         subprocess.run([CMAKE, "--install", BUILD, "--component", "python", "--prefix", prefix], check=True, stdout=subprocess.DEVNULL)
         (prefix / "lib/libbackplane_embed.so").symlink_to(self.home / "lib/libbackplane_embed.so")
         (prefix / "include").symlink_to(self.home / "include")
-        done = subprocess.run([sys.executable, "-c", "import backplane; print(backplane._library.home)"], capture_output=True, text=True,
+        done = subprocess.run([sys.executable, "-c", "import backplane_rl; print(backplane_rl._library.home)"], capture_output=True, text=True,
                               env={**self.surroundings(), "PYTHONPATH": str(prefix / "lib/python3/dist-packages")})
         self.assertEqual(done.stdout, f"{prefix}\n", done.stderr)
 
     def test_bootstrap_installs_the_wheels_requirements(self) -> None:
-        self.assertEqual(PROJECT["project"]["optional-dependencies"]["torch"], [f"torch=={PINS['torch']}"])
+        self.assertNotIn("torch", str(PROJECT["project"]["dependencies"]) + str(PROJECT["project"]["optional-dependencies"]))
         self.assertIn(f"vl-convert-python=={PINS['vl-convert-python']}", PROJECT["project"]["dependencies"])
 
     @unittest.skipUnless(TORCH, "built without LibTorch")
-    def test_libtorch_comes_from_this_python(self) -> None:
+    def test_libtorch_has_a_folder_of_its_own(self) -> None:
         (self.work / "torch.yaml").write_text(TORCH_TRIAL)
-        none = self.backplane("run", "torch.yaml")
-        self.assertIn("pip install 'backplane[torch]'", none.stdout + none.stderr)
-        self.link_torch("9.9.9")
-        other = self.backplane("run", "torch.yaml")
-        self.assertRegex(other.stdout + other.stderr, r"was built against LibTorch \S+, this process has 9.9.9")
-        self.link_torch(f"{PINS['torch']}+another.build")
-        same = self.backplane("run", "torch.yaml")
-        self.assertEqual(same.returncode, 0, same.stdout + same.stderr)
+        (self.site / "torch/lib").mkdir(parents=True)  # the user's torch, of another version
+        self.addCleanup(shutil.rmtree, self.site / "torch")
+        (self.site / "torch/version.py").write_text("__version__ = '9.9.9'\n")
+        for name in ("libtorch.so", "libtorch_cpu.so", "libc10.so"):
+            (self.site / "torch/lib" / name).write_text("no library")
+        around = {"XDG_DATA_HOME": str(self.work / "data"), "LD_LIBRARY_PATH": str(self.site / "torch/lib")}
+        none = self.backplane("run", "torch.yaml", **around)
+        self.assertIn("`backplane setup torch`", none.stdout + none.stderr)
+
+        failed = self.backplane("setup", "torch", **around, **self.make_wheel_of_torch("9.9.9"))
+        self.assertEqual(failed.returncode, 1, failed.stdout + failed.stderr)
+        self.assertEqual(list((self.work / "data/backplane").iterdir()), [])
+        done = self.backplane("setup", "torch", **around, **self.make_wheel_of_torch(PINS["torch"]))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        own = self.work / f"data/backplane/torch-{PINS['torch']}/torch"
+        self.assertTrue((own / "lib/libtorch.so").exists())
+        self.assertIn(f"is already in {own}/lib", self.backplane("setup", "torch", **around).stdout)
+
+        self.link_torch(own / "lib")
+        trained = self.backplane("run", "torch.yaml", **around)
+        self.assertEqual(trained.returncode, 0, trained.stdout + trained.stderr)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ needs.packages("cffi", "gymnasium", "pettingzoo")
 import numpy as np
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
-import backplane
+import backplane_rl
 
 
 def play(env, seed):
@@ -34,11 +34,11 @@ class UavGrid(unittest.TestCase):
     def test_passes_pettingzoos_tests(self):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            parallel_api_test(backplane.pettingzoo.parallel_env("uav_grid"), num_cycles=300)
-        parallel_seed_test(lambda: backplane.pettingzoo.parallel_env("uav_grid"), num_cycles=100)
+            parallel_api_test(backplane_rl.pettingzoo.parallel_env("uav_grid"), num_cycles=300)
+        parallel_seed_test(lambda: backplane_rl.pettingzoo.parallel_env("uav_grid"), num_cycles=100)
 
     def test_agents_leave_and_stay_away(self):
-        env = backplane.pettingzoo.parallel_env("uav_grid", grid_size=12, n_obstacles=10, n_uavs=6, mask_static=False)
+        env = backplane_rl.pettingzoo.parallel_env("uav_grid", grid_size=12, n_obstacles=10, n_uavs=6, mask_static=False)
         left_before_the_end = 0
         for seed in range(8):
             steps = play(env, seed)
@@ -53,13 +53,13 @@ class UavGrid(unittest.TestCase):
         self.assertGreater(left_before_the_end, 0)
 
     def test_the_limit_truncates_agents_that_are_alive(self):
-        last = play(backplane.pettingzoo.parallel_env("uav_grid", max_steps=3), 0)[-1][1]
+        last = play(backplane_rl.pettingzoo.parallel_env("uav_grid", max_steps=3), 0)[-1][1]
         self.assertTrue(any(last[3].values()))
         self.assertTrue(all(last[2][agent] != last[3][agent] for agent in last[2]))
 
     def test_several_channels_are_dicts(self):
         """int8 patches split the same numbers into two parts."""
-        env, parts = (backplane.pettingzoo.parallel_env("uav_grid", patch_dtype=dtype) for dtype in ("float32", "int8"))
+        env, parts = (backplane_rl.pettingzoo.parallel_env("uav_grid", patch_dtype=dtype) for dtype in ("float32", "int8"))
         whole, split = env.reset(seed=3)[0]["agent_4"], parts.reset(seed=3)[0]["agent_4"]
         space = parts.observation_space("agent_4")
         self.assertEqual(space["patch"].dtype, np.int8)
@@ -70,7 +70,7 @@ class UavGrid(unittest.TestCase):
 
     def test_rewards_equal_the_rows(self):
         """The same seeds and actions through the channels."""
-        env, raw = backplane.pettingzoo.parallel_env("uav_grid"), backplane.EmbeddedEnv("uav_grid", 1, autoreset="disabled")
+        env, raw = backplane_rl.pettingzoo.parallel_env("uav_grid"), backplane_rl.EmbeddedEnv("uav_grid", 1, autoreset="disabled")
         _, infos = env.reset(seed=3)
         raw.reset(seeds=[3])
         np.testing.assert_array_equal(env.state(), raw.channels["state"][0])
@@ -87,16 +87,16 @@ class UavGrid(unittest.TestCase):
                 break
 
     def test_misuse_is_rejected(self):
-        env = backplane.pettingzoo.parallel_env("uav_grid")
+        env = backplane_rl.pettingzoo.parallel_env("uav_grid")
         with self.assertRaisesRegex(ValueError, "reset starts an episode"):
             env.step({"agent_0": 0})
         env.reset(seed=0)
         with self.assertRaisesRegex(ValueError, "expected one for each of agent_0, .*got none"):
             env.step({})
         with self.assertRaisesRegex(TypeError, "use gymnasium.make"):
-            backplane.pettingzoo.parallel_env("ant")
+            backplane_rl.pettingzoo.parallel_env("ant")
         env.close()
-        with self.assertRaisesRegex(backplane.BackplaneError, "closed"):
+        with self.assertRaisesRegex(backplane_rl.BackplaneError, "closed"):
             env.reset()
 
 

@@ -16,7 +16,7 @@ os.environ.update(RAY_AUTH_MODE="disabled", RAY_USAGE_STATS_ENABLED="0")  # a lo
 import ray
 from ray.rllib.algorithms.ppo import PPOConfig
 
-import backplane
+import backplane_rl
 
 
 class Ppo(unittest.TestCase):
@@ -28,7 +28,7 @@ class Ppo(unittest.TestCase):
                   .training(train_batch_size_per_learner=512, minibatch_size=128, num_epochs=2))
         algorithm = config.build_algo()
         self.addCleanup(algorithm.stop)
-        self.assertIsInstance(algorithm.env_runner.env.unwrapped, backplane.VectorEnv)
+        self.assertIsInstance(algorithm.env_runner.env.unwrapped, backplane_rl.VectorEnv)
         told = algorithm.train()["env_runners"]
         # The reward is 1 per step, so a step whose action is ignored must count in neither. In later iterations, RLlib's mean length
         # slightly exceeds the mean return, also with Gymnasium's own CartPole.

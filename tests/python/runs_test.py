@@ -17,7 +17,7 @@ import needs
 
 needs.packages("cffi")
 
-import backplane
+import backplane_rl
 
 EXPERIMENT = """
 experiment: two
@@ -39,7 +39,7 @@ class Runs(unittest.TestCase):
 
     def test_report_each_iteration(self):
         told = []
-        results = backplane.run("two.yaml", set={"budget.iterations": 5}, on_iteration=lambda *news: told.append(news))
+        results = backplane_rl.run("two.yaml", set={"budget.iterations": 5}, on_iteration=lambda *news: told.append(news))
         self.assertEqual(len(told), 4 * 5)
         self.assertEqual({metrics["iteration"] for _, metrics in told}, {1, 2, 3, 4, 5})
         self.assertEqual(results.folder.resolve(), pathlib.Path("outputs/two").resolve())
@@ -50,7 +50,7 @@ class Runs(unittest.TestCase):
                     self.assertEqual(database.execute(names, (trial, metrics["iteration"], name)).fetchall(), [(metrics[name],)])
 
     def test_stop_on_request(self):
-        results = backplane.run("two.yaml", set={"budget.iterations": 1000000}, on_iteration=lambda trial, metrics: False)
+        results = backplane_rl.run("two.yaml", set={"budget.iterations": 1000000}, on_iteration=lambda trial, metrics: False)
         self.assertTrue(results.cancelled)
 
     def test_raise_the_exception_of_a_callback(self):
@@ -59,32 +59,32 @@ class Runs(unittest.TestCase):
                 raise error("of mine")
 
             with self.assertRaisesRegex(error, "of mine"):
-                backplane.run("two.yaml", set={"budget.iterations": 1000000}, arguments=["--fresh"], on_iteration=fail)
-        self.assertFalse(backplane.run("two.yaml", arguments=["--fresh"]).cancelled)
+                backplane_rl.run("two.yaml", set={"budget.iterations": 1000000}, arguments=["--fresh"], on_iteration=fail)
+        self.assertFalse(backplane_rl.run("two.yaml", arguments=["--fresh"]).cancelled)
 
     def test_report_the_errors_of_a_file(self):
-        with self.assertRaisesRegex(backplane.BackplaneError, "iteratons") as caught:
-            backplane.run("two.yaml", set={"budget.iteratons": 3})
+        with self.assertRaisesRegex(backplane_rl.BackplaneError, "iteratons") as caught:
+            backplane_rl.run("two.yaml", set={"budget.iteratons": 3})
         self.assertLess(caught.exception.status, 0)
-        with self.assertRaisesRegex(backplane.BackplaneError, "none.yaml"):
-            backplane.run("none.yaml")
+        with self.assertRaisesRegex(backplane_rl.BackplaneError, "none.yaml"):
+            backplane_rl.run("none.yaml")
 
     def test_show_a_bar_that_fills_up(self):
         shown = io.StringIO()
         with contextlib.redirect_stderr(shown):
-            backplane.run("two.yaml", progress=True)
+            backplane_rl.run("two.yaml", progress=True)
         self.assertIn(f"[{'#' * 30}] 100%  4 of 4 trials", shown.getvalue().splitlines()[-1].split("\r")[-1])
 
 
 class CsvCells(unittest.TestCase):
     def test_lose_the_apostrophe_of_a_formula(self):
-        from backplane.results import unmarked
+        from backplane_rl.results import unmarked
 
         for cell, text in [("'=1+1", "=1+1"), ("'@SUM(A1)", "@SUM(A1)"), ("'-", "-"), ("'+x", "+x"), ("''=1", "'=1")]:
             self.assertEqual(unmarked(cell), text)
 
     def test_are_kept_otherwise(self):
-        from backplane.results import unmarked
+        from backplane_rl.results import unmarked
 
         for cell in ["'a", "it's", "'", "", "-1", "=1", 3, None]:
             self.assertEqual(unmarked(cell), cell)
@@ -98,11 +98,11 @@ class ResultsOfARun(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         file = pathlib.Path(folder.name, "two.yaml")
         file.write_text(EXPERIMENT)
-        cls.results = backplane.run(file, out=pathlib.Path(folder.name, "out"))
+        cls.results = backplane_rl.run(file, out=pathlib.Path(folder.name, "out"))
 
     def test_csv_files(self):
         pathlib.Path("marked.csv").write_text("'=name,value,note\n'=1+1,-2.5,\n'@x,3,\"'-a,b\"\nplain,,''=1\n")
-        frame = backplane.read_csv("marked.csv")
+        frame = backplane_rl.read_csv("marked.csv")
         self.assertEqual(list(frame.columns), ["=name", "value", "note"])
         self.assertEqual(list(frame["=name"]), ["=1+1", "@x", "plain"])
         self.assertEqual(list(frame["value"])[:2], [-2.5, 3])
@@ -129,10 +129,10 @@ class ResultsOfARun(unittest.TestCase):
 
     def test_the_report_is_shown(self):
         with mock.patch("webbrowser.open") as opened:
-            backplane.show(self.results)
+            backplane_rl.show(self.results)
         opened.assert_called_once_with((self.results.folder / "index.html").resolve().as_uri())
         with self.assertRaisesRegex(FileNotFoundError, "expected a results folder"):
-            backplane.results("nowhere")
+            backplane_rl.results("nowhere")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormalize
 
-import backplane
+import backplane_rl
 from from_states import FromStates
 
 ROWS, STEPS = 5, 300
@@ -27,7 +27,7 @@ ROWS, STEPS = 5, 300
 
 class Steps(unittest.TestCase):
     def test_equal_dummy_vec_env(self):
-        ours = backplane.sb3.make("cartpole", ROWS, max_episode_steps=25, seed=3)
+        ours = backplane_rl.sb3.make("cartpole", ROWS, max_episode_steps=25, seed=3)
         ours.action_space.seed(0)
         actions = [np.array([ours.action_space.sample() for _ in range(ROWS)]) for _ in range(STEPS)]
         got, starts = [ours.reset()], [[tuple(ours.state(row)["state"])] for row in range(ROWS)]
@@ -71,7 +71,7 @@ class Checks(unittest.TestCase):
 
 class Rows(unittest.TestCase):
     def test_have_seeds_attributes_and_methods(self):
-        envs = backplane.sb3.make("pendulum", 3)
+        envs = backplane_rl.sb3.make("pendulum", 3)
         envs.seed(5)
         first = envs.reset()
         np.testing.assert_array_equal(gymnasium.make("backplane/Pendulum-v1").reset(seed=6)[0], first[1])
@@ -86,27 +86,27 @@ class Rows(unittest.TestCase):
         self.assertEqual(envs.env_is_wrapped(Monitor), [False] * 3)
 
     def test_reject_misuse(self):
-        envs = backplane.sb3.make("ant", 2)
+        envs = backplane_rl.sb3.make("ant", 2)
         envs.reset()
         with self.assertRaisesRegex(ValueError, r"expected the shape \(2, 8\)"):
             envs.step(np.zeros((3, 8), np.float32))
-        with self.assertRaisesRegex(backplane.BackplaneError, "bp_embed_step_send"):
+        with self.assertRaisesRegex(backplane_rl.BackplaneError, "bp_embed_step_send"):
             envs.step_wait()
         envs.close()
-        with self.assertRaisesRegex(backplane.BackplaneError, "closed"):
+        with self.assertRaisesRegex(backplane_rl.BackplaneError, "closed"):
             envs.step(np.zeros((2, 8), np.float32))
 
 
 class Training(unittest.TestCase):
     def test_learns(self):
         torch.set_num_threads(1)
-        model = PPO("MlpPolicy", backplane.sb3.make("cartpole", 8, seed=0), n_steps=64, batch_size=256, n_epochs=5, learning_rate=2e-3,
+        model = PPO("MlpPolicy", backplane_rl.sb3.make("cartpole", 8, seed=0), n_steps=64, batch_size=256, n_epochs=5, learning_rate=2e-3,
                     device="cpu", seed=0)
         model.learn(20_000)
         self.assertGreater(np.mean([episode["r"] for episode in model.ep_info_buffer]), 60)
 
     def test_accepts_sb3s_wrappers(self):
-        model = PPO("MlpPolicy", VecNormalize(VecMonitor(backplane.sb3.make("ant", 4, threads=2))), n_steps=32, batch_size=64, device="cpu")
+        model = PPO("MlpPolicy", VecNormalize(VecMonitor(backplane_rl.sb3.make("ant", 4, threads=2))), n_steps=32, batch_size=64, device="cpu")
         model.learn(256)
 
 

@@ -19,7 +19,7 @@ needs.packages("cffi", "gymnasium")
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Packages that a snippet needs without importing them.
-HIDDEN = {"backplane.pettingzoo": "pettingzoo", "results.trials": "pandas"}
+HIDDEN = {"backplane_rl.pettingzoo": "pettingzoo", "results.trials": "pandas"}
 
 
 def packages_of(snippet: str) -> set[str]:

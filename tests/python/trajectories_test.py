@@ -13,7 +13,7 @@ needs.packages("cffi", "gymnasium", "mujoco")
 import gymnasium
 import numpy as np
 
-import backplane  # noqa: F401  its import registers the envs
+import backplane_rl  # noqa: F401  its import registers the envs
 
 STEPS, EPISODES = 1000, 3
 

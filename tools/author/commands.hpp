@@ -7,5 +7,6 @@ namespace backplane {
 
 Command NewCommand();
 Command SdkCommand();
+Command SetupTorchCommand();
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-// backplane-author: creates plugins and locates the SDK. `backplane new` and `backplane sdk` start it.
+// backplane-author: creates plugins, locates the SDK and installs LibTorch. `backplane new`, `sdk` and `setup` start it.
 #include <cstdio>
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace {
 
-constexpr char kAbout[] = "Begin plugins, and find the SDK";
+constexpr char kAbout[] = "Begin plugins, find the SDK and install LibTorch";
 
 }  // namespace
 
@@ -20,6 +20,9 @@ int main(int argc, char** argv) {
   if (line.words == std::vector<std::string>{"--about"}) return std::puts(kAbout) < 0;
   line.about = kAbout;
   line.version = BACKPLANE_VERSION;
-  line.commands = {backplane::NewCommand(), backplane::SdkCommand()};
+  line.commands = {backplane::NewCommand(),
+                   backplane::SdkCommand(),
+                   {"setup", "Install what some plugins need", nullptr},
+                   backplane::SetupTorchCommand()};
   return backplane::RunCommandLine(line);
 }

@@ -78,15 +78,8 @@ void SayWhatIsNext(const NewArgs& args) {
   const std::string program = ShellArgument(args.program), name = args.name;
   std::string next = fmt::format("{0}/ is ready: {0}/plugin.{1} is the {2}, {0}/README.md describes the other files. Next:\n",
                                  name, args.lang, args.kind);
-  std::string sdk = fmt::format("-Dbackplane_DIR=\"$({} sdk --cmakedir)\"", program);
-  if (!fs::exists(OwnPrefix() / "lib/cmake/backplane")) {  // a build
-    next += fmt::format(
-        "  cmake --build {0} --target host/all tools/all plugins/all && cmake --install {0} --prefix ~/opt/backplane"
-        "   # once: plugins need an installation\n",
-        ShellArgument(OwnPrefix().string()));
-    sdk = "-DCMAKE_PREFIX_PATH=~/opt/backplane";
-  }
-  next += fmt::format("  cmake -S {0} -B {0}/build {1} && cmake --build {0}/build\n", name, sdk);
+  next += fmt::format("  cmake -S {0} -B {0}/build -Dbackplane_DIR=\"$({1} sdk --cmakedir)\" && cmake --build {0}/build\n",
+                      name, program);
   next += fmt::format("  {} plugin validate {}/build/{}_{}.so\n", program, name, args.kind, name);
   next += fmt::format("  {0} run {1}/{1}.yaml\n", program, name);
   fmt::print("{}", next);

@@ -18,8 +18,8 @@ int PrintPlaces(const SdkArgs& args) {
   const fs::path cmake = OwnPrefix() / "lib/cmake/backplane", include = OwnPrefix() / "include";
   if (!fs::exists(cmake / "backplaneConfig.cmake")) {
     LogError(
-        "backplane sdk: expected an installation, got {} without lib/cmake/backplane\n"
-        "hint: in a clone, `scripts/install ~/opt/backplane` makes one",
+        "backplane sdk: expected an installation or a build, got {} without lib/cmake/backplane\n"
+        "hint: in a clone, `scripts/install` makes one",
         OwnPrefix().string());
     return kFailed;
   }

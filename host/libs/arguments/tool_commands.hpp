@@ -23,6 +23,7 @@ inline constexpr ToolCommand kPluginValidateCommand = {"plugin validate", "valid
                                                        "Check a plugin against every rule of the contract"};
 inline constexpr ToolCommand kRunTrialCommand = {"run-trial", "trial",
                                                  "Run one prepared trial in this process (`run` starts it per trial)"};
+inline constexpr ToolCommand kSetupTorchCommand = {"setup torch", "author", "Install LibTorch for the plugins that need it"};
 inline constexpr ToolCommand kSdkCommand = {"sdk", "author", "Print the folders of the headers and the CMake package"};
 
 }  // namespace backplane

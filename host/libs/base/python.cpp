@@ -3,6 +3,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "base/files.hpp"
 
 namespace backplane {
 namespace {
@@ -13,10 +16,20 @@ fs::path ProgramFolder() { return fs::read_symlink("/proc/self/exe").parent_path
 
 bool IsProgram(const fs::path& file) { return access(file.c_str(), X_OK) == 0; }
 
+// The interpreter that an installation from a clone has recorded. Empty: none, or it has gone with the clone.
+std::string RecordedPython() {
+  const std::string text = ReadFile(ProgramFolder() / "../lib/backplane/python.json").value_or("");
+  const nlohmann::json facts = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto python = facts.find("python");
+  if (python == facts.end() || !python->is_string() || !IsProgram(python->get<std::string>())) return "";
+  return *python;
+}
+
 }  // namespace
 
 std::string FindPython() {
   if (const char* named = std::getenv("BACKPLANE_PYTHON"); named != nullptr && *named != '\0') return named;
+  if (std::string recorded = RecordedPython(); !recorded.empty()) return recorded;
   for (fs::path folder = ProgramFolder(); folder != folder.root_path(); folder = folder.parent_path()) {
     if (const fs::path python = folder / ".venv/bin/python"; IsProgram(python)) return python;
     // A wheel was unpacked in PREFIX/lib/python3.11/site-packages, whose interpreter is PREFIX/bin/python3.11.

@@ -6,8 +6,8 @@
 
 namespace backplane {
 
-// BACKPLANE_PYTHON; else, from the nearest folder above this program, .venv/bin/python or the Python whose packages contain it;
-// else python3 on PATH.
+// BACKPLANE_PYTHON, else the interpreter in lib/backplane/python.json of the installation, else of the nearest folder above
+// this program its .venv/bin/python or the Python whose packages it holds, else python3 of PATH.
 std::string FindPython();
 
 // In the folder of this program, or in `bin` next to it; empty: not found.

@@ -27,7 +27,7 @@ std::string InstallHint(const std::string& program) {
   const std::filesystem::path prefix = OwnPrefix();
   return std::filesystem::exists(prefix / "CMakeCache.txt")
              ? fmt::format("`cmake --build {} --target {}` builds it", ShellArgument(prefix.string()), program)
-             : fmt::format("`scripts/install {}` in a clone installs it", ShellArgument(prefix.string()));
+             : fmt::format("`scripts/install --prefix {}` in a clone installs it", ShellArgument(prefix.string()));
 }
 
 std::vector<std::filesystem::path> FoldersOf(const char* variable) {

@@ -11,6 +11,7 @@
 #include "backplane/monitor.h"
 #include "base/error_words.hpp"
 #include "plugin/metadata.hpp"
+#include "plugin/torch_folder.hpp"
 
 namespace backplane {
 namespace {
@@ -41,7 +42,7 @@ std::string_view Release(std::string_view torch_version) { return torch_version.
 void CheckTorch(const BuildFacts& build, const std::string& torch_version, const std::filesystem::path& file) {
   if (build.torch.empty() || Release(build.torch) == Release(torch_version)) return;
   throw PluginError(file.string() + ": was built against LibTorch " + build.torch + ", this process has " +
-                    (torch_version.empty() ? std::string("none; ") : torch_version + "; ") + kInstallTorch);
+                    (torch_version.empty() ? std::string("none; ") : torch_version + "; ") + kSetUpTorch);
 }
 
 // A call of a function that the module exports. No exception may leave a plugin; one that does is reported with the file's

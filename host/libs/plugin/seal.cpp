@@ -15,6 +15,7 @@
 #include "plugin/loader.hpp"
 #include "plugin/metadata.hpp"
 #include "plugin/part.hpp"
+#include "plugin/torch_folder.hpp"
 
 namespace backplane {
 namespace {
@@ -30,7 +31,7 @@ void PreloadWhatItNeeds(const ElfFile& elf, const std::filesystem::path& file) {
   if (std::none_of(needed.begin(), needed.end(), is_torch)) return;
   const std::filesystem::path lib_dir = FindTorchLib();
   if (lib_dir.empty()) {
-    throw PluginError(file.string() + ": needs LibTorch, which was not found; " + kInstallTorch);
+    throw PluginError(file.string() + ": needs LibTorch, which was not found; " + kSetUpTorch);
   }
   PreloadTorch(lib_dir);
 }

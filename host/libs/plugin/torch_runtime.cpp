@@ -4,9 +4,11 @@
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "base/files.hpp"
 #include "plugin/loader.hpp"
+#include "plugin/torch_folder.hpp"
 
 namespace backplane {
 
@@ -37,11 +39,23 @@ std::string PreloadTorch(const std::filesystem::path& lib_dir) {
   if (version.empty())
     throw PluginError("LibTorch in " + wanted.string() + " has no version: expected version.py or build-version in " +
                       wanted.parent_path().string());
-  if (!dlopen((wanted / "libtorch.so").c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    throw PluginError("LibTorch cannot be loaded from " + wanted.string() + ": " + dlerror());
+  // Each by its path, because LD_LIBRARY_PATH would answer the names in libtorch.so before its own folder does.
+  for (const char* name : {"libc10.so", "libtorch_cpu.so", "libc10_cuda.so", "libtorch_cuda.so", "libtorch.so"}) {
+    const std::filesystem::path library = wanted / name;
+    const bool is_required = std::string_view(name) == "libtorch.so";
+    if ((is_required || std::filesystem::exists(library)) && !dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL))
+      throw PluginError("LibTorch cannot be loaded from " + wanted.string() + ": " + dlerror());
   }
   loaded = wanted;
   return version;
+}
+
+std::string TorchRelease() { return BACKPLANE_TORCH_RELEASE; }
+
+std::filesystem::path OwnTorchFolder() {
+  const char *data = std::getenv("XDG_DATA_HOME"), *home = std::getenv("HOME");
+  const std::filesystem::path folder = data && *data ? data : std::filesystem::path(home ? home : "/") / ".local/share";
+  return folder / "backplane" / ("torch-" + TorchRelease());
 }
 
 std::filesystem::path FindTorchLib() {
@@ -52,15 +66,16 @@ std::filesystem::path FindTorchLib() {
   const std::filesystem::path prefix = program.parent_path().parent_path();
   const std::filesystem::path file = prefix / "lib/backplane/torch.json";
   std::ifstream in(file);
-  if (!in) {  // a wheel's folder is next to the other packages of its Python
-    const std::filesystem::path beside = prefix.parent_path() / "torch/lib";
-    return std::filesystem::exists(beside / "libtorch.so", error) ? beside : std::filesystem::path();
+  if (!in) {
+    const std::filesystem::path own = OwnTorchFolder() / "torch/lib";
+    return std::filesystem::exists(own / "libtorch.so", error) ? own : std::filesystem::path();
   }
   const nlohmann::json facts = nlohmann::json::parse(in, nullptr, false);
-  if (!facts.is_object() || !facts.contains("lib") || !facts["lib"].is_string()) {
+  const auto lib = facts.find("lib");
+  if (lib == facts.end() || !lib->is_string()) {
     throw PluginError(file.string() + ": expected {\"lib\": \"folder of libtorch.so\", ...}, got something else");
   }
-  return facts["lib"].get<std::string>();
+  return lib->get<std::string>();
 }
 
 }  // namespace backplane

@@ -1,5 +1,5 @@
 """The command ``backplane`` of a wheel: the program in the package's folder takes the place of the Python that was started. A package of
-its own, as ``import backplane`` opens a library and takes a tenth of a second."""
+its own, as ``import backplane_rl`` opens a library and takes a tenth of a second."""
 import importlib.util
 import os
 import shutil
@@ -7,7 +7,7 @@ import sys
 
 
 def main() -> None:
-    package = importlib.util.find_spec("backplane")  # finds the folder without an import
+    package = importlib.util.find_spec("backplane_rl")  # which finds the folder and imports nothing
     folders = list(package.submodule_search_locations or []) if package else []
     programs = [program for folder in folders if os.access(program := os.path.join(folder, "bin", "backplane"), os.X_OK)]
     if not programs:

@@ -55,7 +55,7 @@ refused "unknown argument 'USE'; the arguments are KIND, SOURCES, LIBS, USES," '
 refused "unknown argument 'USE'; the arguments are KIND" 'KIND env SOURCES plugin.cpp LIBS m USE mujoco'
 refused "unknown argument 'plugin.cpp'; the arguments are KIND" 'KIND env plugin.cpp'
 refused "KIND: expected env, learner or monitor, got 'environment'" 'KIND environment SOURCES plugin.cpp'
-refused "got no include/ and lib/libtorch.so in $work/nowhere. \`pip install torch" 'KIND learner SOURCES plugin.cpp USES torch' \
+refused "got no include/ and lib/libtorch.so in $work/nowhere. \`backplane setup torch\`" 'KIND learner SOURCES plugin.cpp USES torch' \
   "BACKPLANE_TORCH_LIB=$work/nowhere/lib"
 
 [ -z "$sanitize" ] || exit 0  # such a host accepts plugins that are built like it

@@ -17,7 +17,7 @@ std::vector<std::string> VerdictsOfPairs(const AbScores& scores, const ArmsJudge
 std::string WhyStopped(const AbScores& scores, const ArmsJudgement& judgement);
 std::vector<std::string> RemarksOn(const AbScores& scores, const ArmsJudgement& judgement);
 
-// What the better arm of the pair has over the other one: "its return is higher by 12 (95 % interval 3 to 21)".
+// The lead of the better arm: "its return is higher by 12 (95 % interval 3 to 21)".
 std::string LeadText(const AbScores& scores, const PairJudgement& pair);
 std::string Counted(const AbScores& scores, const PairJudgement& pair);  // "8 seeds each", "5 blocks"
 

@@ -137,11 +137,11 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         infos["_final_info"] = ended
 
     def state(self, row: int = 0) -> dict[str, npt.NDArray[np.float64]]:
-        """See :meth:`backplane.EmbeddedEnv.state`."""
+        """See :meth:`backplane_rl.EmbeddedEnv.state`."""
         return self.env.state(row)
 
     def set_state(self, row: int = 0, state: Mapping[str, npt.ArrayLike] | None = None, /, **parts: npt.ArrayLike) -> Array:
-        """See :meth:`backplane.EmbeddedEnv.set_state`. Returns the row's observation from there."""
+        """See :meth:`backplane_rl.EmbeddedEnv.set_state`. Returns the row's observation from there."""
         self.env.set_state(row, state, **parts)
         return self._obs[row].copy()
 
@@ -158,7 +158,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         refuse_pickle(self)
 
     def __repr__(self) -> str:
-        return f"backplane.VectorEnv({self.env.spec['id'] if not self.env.closed else 'closed'}, num_envs={self.num_envs})"
+        return f"backplane_rl.VectorEnv({self.env.spec['id'] if not self.env.closed else 'closed'}, num_envs={self.num_envs})"
 
 
 class Env(gymnasium.Env[Any, Any]):

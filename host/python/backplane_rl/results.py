@@ -83,7 +83,7 @@ class Results:
         return sqlite3.connect(file.as_uri() + "?mode=ro", uri=True)
 
     def __repr__(self) -> str:
-        return f"backplane.Results({str(self.folder)!r})"
+        return f"backplane_rl.Results({str(self.folder)!r})"
 
 
 def flat(metrics: dict[str, Any]) -> dict[str, float]:
@@ -100,7 +100,7 @@ def flat(metrics: dict[str, Any]) -> dict[str, float]:
 
 
 def results(folder: str | os.PathLike[str]) -> Results:
-    """Opens a results folder: ``backplane.results("outputs/x").trials`` and ``.curves``."""
+    """Opens a results folder: ``backplane_rl.results("outputs/x").trials`` and ``.curves``."""
     return Results(folder)
 
 

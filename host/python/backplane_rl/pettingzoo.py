@@ -1,4 +1,4 @@
-"""PettingZoo's parallel form of an env with several agents: ``backplane.pettingzoo.parallel_env("uav_grid")``."""
+"""PettingZoo's parallel form of an env with several agents: ``backplane_rl.pettingzoo.parallel_env("uav_grid")``."""
 from __future__ import annotations
 
 import os

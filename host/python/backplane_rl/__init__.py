@@ -1,12 +1,12 @@
 """Backplane from Python: its envs in your trainer, and its experiments.
 
-    import backplane, gymnasium
+    import backplane_rl, gymnasium
 
-    envs = gymnasium.make_vec("backplane/Ant-v5", num_envs=64, threads=2)   # or backplane.make_vec("ant", 64, threads=2)
+    envs = gymnasium.make_vec("backplane/Ant-v5", num_envs=64, threads=2)   # or backplane_rl.make_vec("ant", 64, threads=2)
     env = gymnasium.make("backplane/CartPole-v1")
 
-``backplane.sb3``, ``backplane.pettingzoo`` and ``backplane.gymnasium`` are the adapters; each imports its trainer's package at
-first use. ``backplane.run`` runs an experiment, ``backplane.results`` and ``backplane.read_csv`` read its files, ``backplane.show`` shows its report.
+``backplane_rl.sb3``, ``backplane_rl.pettingzoo`` and ``backplane_rl.gymnasium`` are the adapters; each imports its trainer's package at
+first use. ``backplane_rl.run`` runs an experiment, ``backplane_rl.results`` and ``backplane_rl.read_csv`` read its files, ``backplane_rl.show`` shows its report.
 """
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ __all__ = ["BackplaneError", "EmbeddedEnv", "Results", "VectorEnv", "envs", "gym
 
 
 def make_vec(id: str, num_envs: int = 1, **arguments: Any) -> gymnasium.VectorEnv:
-    """Opens copies of one env as Gymnasium's vector env: ``backplane.make_vec("ant", 64, threads=2)``. Accepts the arguments of
-    :class:`backplane.gymnasium.VectorEnv`; unknown names are options of the env."""
+    """Opens copies of one env as Gymnasium's vector env: ``backplane_rl.make_vec("ant", 64, threads=2)``. Accepts the arguments of
+    :class:`backplane_rl.gymnasium.VectorEnv`; unknown names are options of the env."""
     from .gymnasium import VectorEnv
 
     return VectorEnv(id, num_envs, **arguments)
@@ -40,7 +40,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"{__name__}.{name}")
     if name == "VectorEnv":
         return importlib.import_module(f"{__name__}.gymnasium").VectorEnv
-    raise AttributeError(f"module 'backplane' has no attribute {name!r}")
+    raise AttributeError(f"module 'backplane_rl' has no attribute {name!r}")
 
 
 if importlib.util.find_spec("gymnasium") is not None:

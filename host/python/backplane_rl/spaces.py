@@ -37,7 +37,7 @@ def only(env: EmbeddedEnv, role: str) -> dict[str, Any]:
     found = env.of_role(role)
     if len(found) != 1:
         raise TypeError(f"{env.spec['id']}: expected one channel of the role {role}, got {len(found)}; "
-                        "backplane.EmbeddedEnv gives access to all")
+                        "backplane_rl.EmbeddedEnv gives access to all")
     return found[0]
 
 
@@ -49,7 +49,7 @@ def spaces_of(channels: Sequence[Mapping[str, Any]]) -> spaces.Space[Any]:
 def require_one_agent(env: EmbeddedEnv) -> None:
     if env.agents != 1 or only(env, "obs")["scope"] != "row":
         raise TypeError(f"{env.spec['id']}: expected an env of one agent, got {env.agents}; "
-                        "use backplane.pettingzoo.parallel_env")
+                        "use backplane_rl.pettingzoo.parallel_env")
 
 
 def action_into(channel: np.ndarray[Any, Any], actions: Any) -> None:

@@ -1,4 +1,4 @@
-"""Experiments in separate processes: ``backplane.run("exp.yaml")``."""
+"""Experiments in separate processes: ``backplane_rl.run("exp.yaml")``."""
 from __future__ import annotations
 
 import json

@@ -1,4 +1,4 @@
-"""Stable-Baselines3: ``PPO("MlpPolicy", backplane.sb3.make("ant", 64))``."""
+"""Stable-Baselines3: ``PPO("MlpPolicy", backplane_rl.sb3.make("ant", 64))``."""
 from __future__ import annotations
 
 import os
@@ -104,11 +104,11 @@ class VecEnv(_VecEnv):
                            "t": round(time.perf_counter() - self._start_s, 6)}
 
     def state(self, row: int = 0) -> dict[str, npt.NDArray[np.float64]]:
-        """See :meth:`backplane.EmbeddedEnv.state`."""
+        """See :meth:`backplane_rl.EmbeddedEnv.state`."""
         return self.env.state(row)
 
     def set_state(self, row: int = 0, state: Mapping[str, npt.ArrayLike] | None = None, /, **parts: npt.ArrayLike) -> Array:
-        """See :meth:`backplane.EmbeddedEnv.set_state`. Returns the row's observation from there."""
+        """See :meth:`backplane_rl.EmbeddedEnv.set_state`. Returns the row's observation from there."""
         self.env.set_state(row, state, **parts)
         return self._obs[row].copy()
 

@@ -1,4 +1,4 @@
-"""The installed envs in Gymnasium's registry, of which it imports no more. `import backplane` calls it; Gymnasium since 1.0 has no entry
+"""The installed envs in Gymnasium's registry, of which it imports no more. `import backplane_rl` calls it; Gymnasium since 1.0 has no entry
 point for that."""
 from __future__ import annotations
 
@@ -16,4 +16,4 @@ def register_envs() -> None:
         for name in [env["id"].removeprefix("env."), *env["aliases"]]:
             id = f"backplane/{name}"
             if id not in registry:
-                register(id, "backplane.gymnasium:Env", vector_entry_point="backplane.gymnasium:VectorEnv", kwargs={"id": env["id"]})
+                register(id, "backplane_rl.gymnasium:Env", vector_entry_point="backplane_rl.gymnasium:VectorEnv", kwargs={"id": env["id"]})

@@ -1,0 +1,18 @@
+// The folder into which `backplane setup torch` installs LibTorch.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace backplane {
+
+// The release that this host and its plugins were built with.
+std::string TorchRelease();
+// The user's folder for this release. No Python imports from there, so it is independent of any other torch on the machine.
+std::filesystem::path OwnTorchFolder();
+
+inline constexpr char kSetUpTorch[] =
+    "run `backplane setup torch`, or in a clone scripts/bootstrap; BACKPLANE_TORCH_LIB selects the folder of a different "
+    "libtorch.so";
+
+}  // namespace backplane

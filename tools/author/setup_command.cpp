@@ -1,0 +1,51 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "arguments/tool_commands.hpp"
+#include "author/commands.hpp"
+#include "base/python.hpp"
+#include "log/log.hpp"
+#include "plugin/loader.hpp"
+#include "plugin/torch_folder.hpp"
+
+namespace backplane {
+namespace {
+
+struct SetupTorchArgs {
+  std::string index;
+};
+
+int SetUpTorch(const SetupTorchArgs& args) {
+  const std::filesystem::path found = FindTorchLib(), own = OwnTorchFolder() / "torch/lib";
+  if (TorchVersionAt(found).starts_with(TorchRelease()) && (args.index.empty() || found != own)) {
+    fmt::print("LibTorch {} is already in {}\n", TorchVersionAt(found), found.string());
+    return kOk;
+  }
+  const std::string script = BesideProgram("backplane-setup-torch.py"), python = FindPython();
+  std::vector<std::string> words = {python, script, TorchRelease(), OwnTorchFolder(), args.index};
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execvp(python.c_str(), argv.data());
+  LogError("backplane setup torch: cannot start {}: {}\nhint: set BACKPLANE_PYTHON to a Python that has pip", python,
+           std::strerror(errno));
+  return kFailed;
+}
+
+}  // namespace
+
+Command SetupTorchCommand() {
+  const auto declare = [](SetupTorchArgs* args, Arguments* add) {
+    add->Add("--index-url", "URL", &args->index,
+             "Index of pip, such as https://download.pytorch.org/whl/cu130 for CUDA 13.0; replaces an installed build");
+  };
+  return MakeCommand<SetupTorchArgs>(kSetupTorchCommand.name, kSetupTorchCommand.help, declare, SetUpTorch);
+}
+
+}  // namespace backplane
