@@ -15,12 +15,9 @@ namespace backplane {
 std::string PreloadTorch(const std::filesystem::path& lib_dir);
 // The same version without loading it; empty if there is none.
 std::string TorchVersionAt(const std::filesystem::path& lib_dir);
-// The folder of LibTorch: BACKPLANE_TORCH_LIB, else the folder in torch.json next to the installation's plugins, else the
-// package torch next to an installation that is a Python package itself. Empty: not found.
+// The folder of LibTorch: BACKPLANE_TORCH_LIB, else the folder in the installation's lib/backplane/torch.json, else the folder
+// of `backplane setup torch`. Empty: not found.
 std::filesystem::path FindTorchLib();
-inline constexpr char kInstallTorch[] =
-    "run scripts/bootstrap, or for a wheel pip install 'backplane[torch]'; BACKPLANE_TORCH_LIB selects the folder of a "
-    "different libtorch.so";
 
 // Opens the file permanently with RTLD_NOW | RTLD_LOCAL and returns its module, without prior checks. Throws PluginError.
 const bp_module& OpenModule(const std::filesystem::path& file);
