@@ -7,9 +7,9 @@ macro(_backplane_use_mujoco)
   set(MuJoCo_LIBRARY ${BACKPLANE_PREFIX}/lib/backplane/plugins/libmujoco.so.${MuJoCo_VERSION})
   if(NOT MuJoCo_VERSION OR NOT EXISTS ${MuJoCo_LIBRARY})
     message(FATAL_ERROR
-      "${call}: USES mujoco wants an installation of Backplane with MuJoCo; the one in ${BACKPLANE_PREFIX} was built without.\n"
-      "The packages have it (docs/installation.md). "
-      "In a clone, `scripts/install --prefix FOLDER` installs MuJoCo and makes such an installation")
+      "${call}: USES mujoco: expected an installation of Backplane with MuJoCo, got one without in ${BACKPLANE_PREFIX}.\n"
+      "The packages contain it (docs/installation.md). "
+      "In a clone, `scripts/install --prefix FOLDER` installs MuJoCo and creates such an installation")
   endif()
   if(NOT TARGET backplane::mujoco)
     add_library(MuJoCo::MuJoCo SHARED IMPORTED)

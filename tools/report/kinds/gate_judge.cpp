@@ -149,8 +149,9 @@ class Gate {
     out_.decided = true;
     const bool beyond = condition_.below ? 0 < condition_.percent : 0 > condition_.percent;
     out_.verdict = beyond ? GateVerdict::kFail : GateVerdict::kPass;
-    out_.sentence = fmt::format("{}: {} has not changed: each seed has its score of the baseline, to the last bit. {}.",
-                                beyond ? "FAIL" : "PASS", condition_.measure, Evidence(test));
+    out_.sentence =
+        fmt::format("{}: {} has not changed: all {} seeds compared have the baseline's scores, bit for bit. {}.",
+                    beyond ? "FAIL" : "PASS", condition_.measure, request_.looks ? test.n : before().size(), Evidence(test));
   }
 
   void JudgeSpeed() {
@@ -262,9 +263,8 @@ class Gate {
     }
     if (!request_.looks) return text;
     if (!out_.decided) return text + fmt::format(", look {} of {} so far", test.looks, request_.looks->max);
-    return text + (test.looks == request_.looks->max
-                       ? fmt::format(", after all {} looks", test.looks)
-                       : fmt::format(", decided at look {} of {}: no more are needed", test.looks, request_.looks->max));
+    if (test.looks == request_.looks->max) return text + fmt::format(", after all {} looks", test.looks);
+    return text + fmt::format(", decided at look {} of {}: further seeds are not needed", test.looks, request_.looks->max);
   }
 
   const GateRequest& request_;

@@ -21,6 +21,15 @@ const Setting* Fastest(size_t series, const ParallelEfficiency& analysis) {
   return fastest;
 }
 
+const Setting* FastestOther(size_t series, const Setting& baseline, const ParallelEfficiency& analysis) {
+  const Setting* fastest = nullptr;
+  for (const Setting& setting : analysis.settings)
+    if (setting.series == series && setting.sps && &setting != &baseline &&
+        (!fastest || setting.sps->value > fastest->sps->value))
+      fastest = &setting;
+  return fastest;
+}
+
 // The fastest of the settings that are shown to be faster than the baseline; NULL if there are none.
 const Setting* FastestShown(size_t series, const Setting& baseline, const ParallelEfficiency& analysis) {
   const Setting* fastest = nullptr;
@@ -44,8 +53,13 @@ std::string OfSeries(size_t series, const ParallelEfficiency& analysis) {
                        fastest->name, Speed(*fastest));
   // The highest speed may be of fewer seeds than another that is shown to be faster.
   if (fastest == &baseline || !IsShownFaster(*fastest, baseline)) fastest = FastestShown(series, baseline, analysis);
-  if (!fastest)
-    return fmt::format("no setting is shown to be faster than {} ({}): measure longer", baseline.name, Speed(baseline));
+  if (!fastest) {
+    const Setting& next = *FastestOther(series, baseline, analysis);
+    return fmt::format(
+        "no setting is shown to be faster than {} ({}); {}, the fastest other one, has {} times its speed: measure "
+        "longer",
+        baseline.name, Speed(baseline), next.name, FormatNumber(SpeedRatio(next, baseline), 3));
+  }
   std::string text = fmt::format("{} is {} times as fast as {} ({})", fastest->name,
                                  FormatNumber(SpeedRatio(*fastest, baseline), 3), baseline.name, Speed(*fastest));
   const std::vector<std::string> alike = AsFastAs(*fastest, analysis);
@@ -68,7 +82,10 @@ std::string ParallelEfficiencyHeadline(const ParallelEfficiency& analysis) {
     runs += setting.trials.size(), without_speed += setting.trials.size() - setting.usable;
   if (without_speed > 0) text += fmt::format("; {} of {} runs have no speed", without_speed, runs);
   const bool has_interval = text.find(" to ") != std::string::npos || text.find(" ± ") != std::string::npos;
-  return text + (has_interval ? ". Intervals are 95 %." : ".");
+  if (!has_interval) return text + ".";
+  const auto known =
+      std::ranges::find_if(analysis.settings, [](const Setting& setting) { return setting.sps && setting.sps->low; });
+  return text + (known == analysis.settings.end() ? "." : fmt::format(". Intervals are 95 %, over {}.", known->sps->of));
 }
 
 std::vector<std::string> AsFastAs(const Setting& fastest, const ParallelEfficiency& analysis) {

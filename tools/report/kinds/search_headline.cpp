@@ -24,24 +24,6 @@ std::string Gap(double value) { return FormatNumber(Reading(value), 3); }
 
 std::string Seeds(size_t n) { return fmt::format("{} fresh {}", n, n == 1 ? "seed" : "seeds"); }
 
-std::string Answer(const SearchParts& parts) {
-  const Study& study = parts.study;
-  const StudyTrial* best = parts.Best();
-  const size_t running = study.Count(StudyState::kRunning), complete = study.Count(StudyState::kComplete);
-  if (!best && parts.is_confirmed) return "No best setting: none has a finite score with each of its fresh seeds.";
-  if (!best)
-    return fmt::format("No trial is complete{}: there is no best setting yet.",
-                       running > 0 ? fmt::format(" yet, {} {} running", running, running == 1 ? "is" : "are") : "");
-  const ConfirmedSetting* confirmed = parts.is_confirmed ? parts.Confirmed(*best) : nullptr;
-  if (confirmed)
-    return fmt::format("Best setting: {} ({}, of {} trials): {} {}{} (± 95 %) with {}.", parts.Setting(*best),
-                       NumberName(*best), study.trials.size(), parts.metric.title, parts.Value(*confirmed), Unit(parts),
-                       Seeds(confirmed->values.size()));
-  return fmt::format("Best setting: {} ({}): {} {}{}, {} {} complete {}.", parts.Setting(*best), NumberName(*best),
-                     parts.metric.title, parts.Value(*best->value), Unit(parts),
-                     study.maximize ? "the highest of" : "the lowest of", complete, complete == 1 ? "trial" : "trials");
-}
-
 std::string Capital(std::string text) {
   text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   return text;
@@ -100,21 +82,50 @@ std::string LuckOf(const SearchParts& parts) {
                      IntervalText(*lead), ShareOfLuck(led, *lead));
 }
 
+struct Order {
+  std::string sentence;  // empty: there are no two settings to compare
+  bool is_shown = true;  // the first is better, or has no rival
+};
+
 // Compares the best two by fresh seeds, which were chosen from all pairs.
-std::string OrderOf(const SearchParts& parts) {
+Order OrderOf(const SearchParts& parts) {
   const auto eligible = static_cast<size_t>(std::ranges::count_if(parts.confirmed, &ConfirmedSetting::is_eligible));
-  if (eligible < 2) return "";
+  if (eligible < 2) return {};
   const ConfirmedSetting &a = parts.confirmed[0], &b = parts.confirmed[1];
   const std::string one = NumberName(*a.trial), other = NumberName(*b.trial);
   const size_t pairs = eligible * (eligible - 1) / 2;
   const std::optional<FreshLead> lead = LeadWithFreshSeeds(parts, a, b, pairs);
   if (!lead)
-    return fmt::format("Whether {} is better than {} is unknown: the fresh seeds are too few or have no spread.", one, other);
+    return {fmt::format("Whether {} is better than {} is unknown: the fresh seeds are too few or have no spread.", one, other),
+            false};
   const std::string interval = IntervalText(*lead, pairs > 1 ? fmt::format(", all {} pairs together", pairs) : "");
   if (lead->low > 0)
-    return Capital(fmt::format("{} is better than {} by {} with fresh seeds ({}).", one, other, Gap(lead->value), interval));
-  return Capital(fmt::format("{} is not shown to be better than {}: with fresh seeds it leads by {} ({}).", one, other,
-                             Gap(lead->value), interval));
+    return {Capital(fmt::format("{} is better than {} by {} with fresh seeds ({}).", one, other, Gap(lead->value), interval)),
+            true};
+  return {Capital(fmt::format("{} is not shown to be better than {}: with fresh seeds it leads by {} ({}).", one, other,
+                              Gap(lead->value), interval)),
+          false};
+}
+
+// `is_shown`: fresh seeds show that the best setting is better than the second.
+std::string Answer(const SearchParts& parts, bool is_shown) {
+  const Study& study = parts.study;
+  const StudyTrial* best = parts.Best();
+  const size_t running = study.Count(StudyState::kRunning), complete = study.Count(StudyState::kComplete);
+  if (!best && parts.is_confirmed) return "No best setting: none has a finite score with each of its fresh seeds.";
+  if (!best)
+    return fmt::format("No trial is complete{}: there is no best setting yet.",
+                       running > 0 ? fmt::format(" yet, {} {} running", running, running == 1 ? "is" : "are") : "");
+  const ConfirmedSetting* confirmed = parts.is_confirmed ? parts.Confirmed(*best) : nullptr;
+  if (confirmed)
+    return fmt::format("{}: {} ({}, of {} trials): {} {}{} (± 95 %) with {}, which {} {} had.",
+                       is_shown ? "Best setting" : "Leading setting, not shown to be the best", parts.Setting(*best),
+                       NumberName(*best), study.trials.size(), parts.metric.title, parts.Value(*confirmed), Unit(parts),
+                       Seeds(confirmed->values.size()), parts.confirmed.size(),
+                       parts.confirmed.size() == 1 ? "setting" : "settings");
+  return fmt::format("Best setting: {} ({}): {} {}{}, {} {} complete {}.", parts.Setting(*best), NumberName(*best),
+                     parts.metric.title, parts.Value(*best->value), Unit(parts),
+                     study.maximize ? "the highest of" : "the lowest of", complete, complete == 1 ? "trial" : "trials");
 }
 
 // Why the setting with the best score in the search is not the best one. Empty: it is, or no fresh seeds decided.
@@ -125,10 +136,12 @@ std::string WhyNotTheBestOfTheSearch(const SearchParts& parts) {
   const std::string name = Capital(NumberName(*of_search)), score = parts.Value(*of_search->value) + Unit(parts);
   const ConfirmedSetting* confirmed = parts.Confirmed(*of_search);
   if (!confirmed)
-    return fmt::format("{} has a better score in the search ({} from one seed), but was not run with fresh seeds{}.", name,
-                       score, of_search->came_to_end ? ", because the search had pruned it" : "");
-  return fmt::format("{} has a better score in the search ({} from one seed), but {}{} with fresh seeds, and these decide.",
-                     name, score, parts.Value(*confirmed), Unit(parts));
+    return fmt::format("{} scored better in the search ({} against {}, one seed each), but was not run with fresh seeds{}.",
+                       name, score, parts.Value(*best->value),
+                       of_search->came_to_end ? ", because the search had pruned it before its end" : "");
+  return fmt::format(
+      "{} scored better in the search ({} against {}, one seed each), but {}{} with fresh seeds, and these decide.", name,
+      score, parts.Value(*best->value), parts.Value(*confirmed), Unit(parts));
 }
 
 // The mean of the largest of k standard normal numbers.
@@ -204,9 +217,10 @@ void AddEdges(const SearchParts& parts, std::vector<std::string>* sentences) {
 
 std::vector<std::string> SearchVerdict(const SearchParts& parts) {
   const Study& study = parts.study;
-  std::vector<std::string> sentences = {Answer(parts)};
+  const Order order = parts.is_confirmed ? OrderOf(parts) : Order{};
+  std::vector<std::string> sentences = {Answer(parts, order.is_shown)};
   if (parts.is_confirmed) {
-    for (const std::string& more : {OrderOf(parts), WhyNotTheBestOfTheSearch(parts)})
+    for (const std::string& more : {order.sentence, WhyNotTheBestOfTheSearch(parts)})
       if (!more.empty()) sentences[0] += " " + more;
     for (std::string sentence : {LuckOf(parts), Chosen(parts), Excluded(parts)})
       if (!sentence.empty()) sentences.push_back(std::move(sentence));

@@ -44,7 +44,7 @@ TEST(GateJudge, AnIntervalAllowsForAllLooks) {
   EXPECT_EQ(pass.sentence,
             "PASS: the change of eval/return is above 0 %. Change +9.71 % (90 % interval +7.23 % to +12.2 %): baseline 103.0 ± "
             "2.0, now "
-            "113.0 ± 2.0 (± 95 %); 5 seeds each, decided at look 1 of 5: no more are needed.");
+            "113.0 ± 2.0 (± 95 %); 5 seeds each, decided at look 1 of 5: further seeds are not needed.");
 }
 
 TEST(GateJudge, SeedsNeededHaveTheirPower) {
