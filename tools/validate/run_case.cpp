@@ -39,6 +39,9 @@ Child* g_child = nullptr;
 constexpr char kMendTheCall[] = "The call itself failed, so this rule was not tested; fix the error above.";
 constexpr char kMendTheExit[] = "Return an error instead of ending the process.";
 constexpr char kMendTheHang[] = "Run the command below in a debugger, with --in-process, and interrupt it there.";
+constexpr char kMendThePlugin[] = "The plugin could not be used, so this rule was not tested.";
+constexpr char kMendTheMemory[] = "This machine ran out of memory, so this rule was not tested.";
+constexpr char kMendTheValidator[] = "The validator failed, so this rule was not tested; report it with the command below.";
 constexpr char kMendTheCrash[] = "Run the command below in a debugger, with --in-process.";
 
 // Exit code of a process that ends by exit. If a plugin's destructor ends it, the code differs.
@@ -87,12 +90,16 @@ void Try(const Case& one, const PluginInfo& info, const ValidateSetting& setting
     result->mend = kMendTheCall, result->cause = kErrorCause;
   } catch (const PluginError& e) {
     SetFailed(result, "a usable plugin", e.what());
+    result->mend = kMendThePlugin, result->cause = kErrorCause;
   } catch (const std::bad_alloc&) {
     SetFailed(result, "enough memory", "none left");
+    result->mend = kMendTheMemory, result->cause = kErrorCause;
   } catch (const std::exception& e) {
     SetFailed(result, "no error of the validator itself", WordsOf(e));
+    result->mend = kMendTheValidator, result->cause = kErrorCause;
   } catch (...) {
     SetFailed(result, "no error of the validator itself", "an exception that is not a std::exception");
+    result->mend = kMendTheValidator, result->cause = kErrorCause;
   }
   result->name = one.name;
 }

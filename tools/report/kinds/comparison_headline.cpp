@@ -195,12 +195,18 @@ std::string NoVerdict(const std::vector<Compared>& all, const std::string& title
   return fmt::format("No verdict on {}", title);
 }
 
-std::string Against(const ComparisonParts& parts, size_t baseline, const MeasureSpec& measure) {
+// The sentences on a group of points with a baseline.
+struct Answer {
+  std::string text;  // empty: there is nothing to compare
+  bool has_verdicts = false, has_diverged = false;
+};
+
+Answer Against(const ComparisonParts& parts, size_t baseline, const MeasureSpec& measure) {
   const std::optional<Number> base = parts.scoring.Value(baseline, measure);
-  if (!base) return "";
+  if (!base) return {};
   const SeedScores of_base = parts.scoring.Scores(baseline, measure);
   const std::vector<Compared> all = CompareWith(parts, baseline, measure);
-  if (all.empty()) return "";
+  if (all.empty()) return {};
   std::vector<Compared> better;
   std::ranges::copy_if(all, std::back_inserter(better),
                        [](const Compared& one) { return one.judged.verdict == PointVerdict::kBetter; });
@@ -220,7 +226,9 @@ std::string Against(const ComparisonParts& parts, size_t baseline, const Measure
                        is_judged ? measure.title + " has no better direction" : NoVerdict(all, measure.title),
                        parts.points[baseline].name, of_baseline, seeds);
   const std::string missing = parts.scoring.WithoutScore(PointsIn(parts, parts.points[baseline].group), measure);
-  return text + Listed(parts, all, baseline, measure) + (missing.empty() ? "" : fmt::format(" Of all runs, {}.", missing));
+  text += Listed(parts, all, baseline, measure) + (missing.empty() ? "" : fmt::format(" Of all runs, {}.", missing));
+  const auto diverged = [](const Compared& one) { return one.scores.diverged > 0; };
+  return {text, is_judged, of_base.diverged > 0 || std::ranges::any_of(all, diverged)};
 }
 
 // The best eligible point by the measure's own direction. The others go to `excluded`.
@@ -297,18 +305,17 @@ std::string SampleOf(const ComparisonParts& parts, const MeasureSpec& measure) {
 }
 
 // Explains the marks of the sentences.
-std::string Legend(const ComparisonParts& parts, const std::string& text) {
+std::string Legend(const ComparisonParts& parts, const Answer& answer) {
   const MeasureSpec& measure = *parts.question.measure;
-  const auto has = [&](const char* words) { return text.find(words) != std::string::npos; };
   std::vector<std::string> marks;
-  if (has(" ± ")) {
+  if (answer.text.find(" ± ") != std::string::npos) {
     const std::string of = SampleOf(parts, measure);
     marks.push_back(fmt::format("± is a 95 % interval over {}", of == "seeds" ? of : "the " + of + " of one run"));
   }
   if (measure.direction != 0 && parts.points.size() > 1)
     marks.push_back(measure.direction > 0 ? "higher is better" : "lower is better");
-  if (has("runs diverged")) marks.push_back("a diverged run counts as the worst score seen");
-  if (has("the baseline, ") && !has("No verdict on ")) marks.push_back("at most 5 % of reports have a wrong verdict");
+  if (answer.has_diverged) marks.push_back("a diverged run counts as the worst score seen");
+  if (answer.has_verdicts) marks.push_back("at most 5 % of reports have a wrong verdict");
   if (marks.empty()) return "";
   std::string legend = fmt::format("{}", fmt::join(marks, "; "));
   legend[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(legend[0])));
@@ -345,14 +352,16 @@ std::string RivalsOf(const ComparisonParts& parts, size_t chosen, const MeasureS
 
 std::string ComparisonHeadline(const ComparisonParts& parts) {
   const std::optional<MeasureSpec>& measure = parts.question.measure;
-  std::string text;
+  Answer all;
   for (size_t group = 0; measure && group < parts.choices.size(); ++group) {
     const std::optional<size_t> baseline = parts.choices[group].baseline;
-    const std::string against = baseline ? Against(parts, *baseline, *measure) : "";
-    const std::string best = against.empty() ? Best(parts, group, *measure) : "";
-    if (!best.empty() || !against.empty()) text += (text.empty() ? "" : " ") + (best.empty() ? against : best + ".");
+    Answer answer = baseline ? Against(parts, *baseline, *measure) : Answer{};
+    if (answer.text.empty()) answer.text = Best(parts, group, *measure);
+    if (answer.text.empty()) continue;
+    all.text += (all.text.empty() ? "" : " ") + answer.text + (answer.text.ends_with('.') ? "" : ".");
+    all.has_verdicts |= answer.has_verdicts, all.has_diverged |= answer.has_diverged;
   }
-  return text.empty() ? "No point has a result to compare." : text + Legend(parts, text);
+  return all.text.empty() ? "No point has a result to compare." : all.text + Legend(parts, all);
 }
 
 }  // namespace backplane
