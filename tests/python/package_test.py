@@ -147,6 +147,9 @@ class Package(unittest.TestCase):
         own = self.work / f"data/backplane/torch-{PINS['torch']}/torch"
         self.assertTrue((own / "lib/libtorch.so").exists())
         self.assertIn(f"is already in {own}/lib", self.backplane("setup", "torch", **around).stdout)
+        other = self.backplane("setup", "torch", "--index-url", "file:///nowhere", **around, BACKPLANE_TORCH_LIB=str(self.site / "torch/lib"))
+        self.assertEqual(other.returncode, 2, other.stdout + other.stderr)
+        self.assertIn(f'hint: export BACKPLANE_TORCH_LIB="{own}/lib"', other.stderr)
 
         self.link_torch(own / "lib")
         trained = self.backplane("run", "torch.yaml", **around)

@@ -3,7 +3,7 @@
 
   backplane-setup-torch.py RELEASE FOLDER INDEX    INDEX: of pip; empty: the default of pip if that has a CPU build, else CPU_INDEX
 
-FOLDER/torch has include/ and lib/. It appears when it is complete.
+FOLDER/torch has include/ and lib/. It appears when it is complete. An older one is kept until then.
 """
 import importlib.util
 import json
@@ -21,24 +21,41 @@ def die(text):
     sys.exit(f"backplane setup torch: {text}\nnothing was changed")
 
 
-def needs_cuda(requirement):
-    """True if the wheel that pip would install is built for CUDA: it then requires packages of NVIDIA."""
+def default_index(requirement):
+    """The index with a CPU build, and pip's error if it cannot describe its default wheel. A wheel for CUDA requires packages of NVIDIA."""
     asked = subprocess.run([*PIP, "install", "--quiet", "--dry-run", "--ignore-installed", "--no-deps", "--report", "-", requirement],
                            capture_output=True, text=True)
     if asked.returncode != 0:
-        return False  # the installation prints the reason
+        return CPU_INDEX, asked.stderr.strip()  # pip < 22.2 has no --report
     needed = [line for item in json.loads(asked.stdout)["install"] for line in item["metadata"].get("requires_dist", [])]
-    return any(line.startswith(("nvidia-", "cuda-")) and "extra ==" not in line for line in needed)
+    needs_cuda = any(line.startswith(("nvidia-", "cuda-")) and "extra ==" not in line for line in needed)
+    return CPU_INDEX if needs_cuda else "", ""
 
 
 def install(requirement, index, folder):
-    if not index and needs_cuda(requirement):
-        index = CPU_INDEX
+    error = ""
+    if not index:
+        index, error = default_index(requirement)
     words = [*PIP, "install", "--quiet", "--target", folder, *(["--index-url", index] if index else []), requirement]
     if subprocess.run([*words, "--no-deps"]).returncode != 0:
-        die(f"pip could not install {requirement} (see above)")
+        die(f"pip could not install {requirement} (see above)" + (f"\npip could not describe its default wheel, either: {error}" if error else ""))
     if (folder / "torch/lib/libtorch_cuda.so").exists() and subprocess.run([*words, "--upgrade"]).returncode != 0:
         die("pip could not install the libraries of this CUDA build (see above)")
+
+
+def put(whole, folder):
+    """Moves the new folder to its place. The old one is renamed first, so a failed rename loses neither."""
+    old = folder.with_name(f"{folder.name}.old")
+    if folder.exists():
+        shutil.rmtree(old, ignore_errors=True)
+        folder.rename(old)
+    try:
+        whole.rename(folder)
+    except BaseException:
+        if old.exists():
+            old.rename(folder)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def main():
@@ -52,8 +69,7 @@ def main():
             install(f"torch=={release}", index, pathlib.Path(part, "whole"))
             if not pathlib.Path(part, "whole/torch/lib/libtorch.so").exists():
                 die(f"expected lib/libtorch.so in the wheel of torch {release}, got none")
-            shutil.rmtree(folder, ignore_errors=True)
-            pathlib.Path(part, "whole").rename(folder)
+            put(pathlib.Path(part, "whole"), folder)
     except OSError as error:
         die(str(error))
     print(f"done: {folder}/torch")

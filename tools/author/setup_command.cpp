@@ -23,7 +23,16 @@ struct SetupTorchArgs {
 
 int SetUpTorch(const SetupTorchArgs& args) {
   const std::filesystem::path found = FindTorchLib(), own = OwnTorchFolder() / "torch/lib";
-  if (TorchVersionAt(found).starts_with(TorchRelease()) && (args.index.empty() || found != own)) {
+  std::error_code error;
+  const bool is_own = found.empty() || found == own || std::filesystem::equivalent(found, own, error);
+  if (!args.index.empty() && !is_own) {
+    LogError(
+        "backplane setup torch: --index-url: expected to replace the LibTorch in {}, got a different one in {}, which takes "
+        "precedence\nhint: export BACKPLANE_TORCH_LIB=\"{}\"",
+        own.string(), found.string(), own.string());
+    return kUsage;
+  }
+  if (TorchVersionAt(found).starts_with(TorchRelease()) && args.index.empty()) {
     fmt::print("LibTorch {} is already in {}\n", TorchVersionAt(found), found.string());
     return kOk;
   }

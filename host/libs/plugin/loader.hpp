@@ -15,8 +15,8 @@ namespace backplane {
 std::string PreloadTorch(const std::filesystem::path& lib_dir);
 // The same version without loading it; empty if there is none.
 std::string TorchVersionAt(const std::filesystem::path& lib_dir);
-// The folder of LibTorch: BACKPLANE_TORCH_LIB, else the folder in the installation's lib/backplane/torch.json, else the folder
-// of `backplane setup torch`. Empty: not found.
+// The folder of LibTorch: BACKPLANE_TORCH_LIB, else the folder in the installation's lib/backplane/torch.json if it has
+// libtorch.so, else the folder of `backplane setup torch`. Empty: not found.
 std::filesystem::path FindTorchLib();
 
 // Opens the file permanently with RTLD_NOW | RTLD_LOCAL and returns its module, without prior checks. Throws PluginError.

@@ -58,24 +58,29 @@ std::filesystem::path OwnTorchFolder() {
   return folder / "backplane" / ("torch-" + TorchRelease());
 }
 
+std::filesystem::path RecordedTorchLib(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  if (!in) return {};
+  const nlohmann::json facts = nlohmann::json::parse(in, nullptr, false);
+  const auto lib = facts.find("lib");
+  if (lib == facts.end() || !lib->is_string()) {
+    throw PluginError(file.string() + ": expected {\"lib\": \"folder of libtorch.so\", ...}, got something else");
+  }
+  const std::filesystem::path folder = lib->get<std::string>();
+  std::error_code error;
+  return std::filesystem::exists(folder / "libtorch.so", error) ? folder : std::filesystem::path();
+}
+
 std::filesystem::path FindTorchLib() {
   if (const char* from_env = std::getenv("BACKPLANE_TORCH_LIB"); from_env && *from_env) return from_env;
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) return {};
   const std::filesystem::path prefix = program.parent_path().parent_path();
-  const std::filesystem::path file = prefix / "lib/backplane/torch.json";
-  std::ifstream in(file);
-  if (!in) {
-    const std::filesystem::path own = OwnTorchFolder() / "torch/lib";
-    return std::filesystem::exists(own / "libtorch.so", error) ? own : std::filesystem::path();
-  }
-  const nlohmann::json facts = nlohmann::json::parse(in, nullptr, false);
-  const auto lib = facts.find("lib");
-  if (lib == facts.end() || !lib->is_string()) {
-    throw PluginError(file.string() + ": expected {\"lib\": \"folder of libtorch.so\", ...}, got something else");
-  }
-  return lib->get<std::string>();
+  const std::filesystem::path recorded = RecordedTorchLib(prefix / "lib/backplane/torch.json");
+  if (!recorded.empty()) return recorded;
+  const std::filesystem::path own = OwnTorchFolder() / "torch/lib";
+  return std::filesystem::exists(own / "libtorch.so", error) ? own : std::filesystem::path();
 }
 
 }  // namespace backplane

@@ -6,6 +6,7 @@
 #include "backplane/learner.h"
 #include "fixture.hpp"
 #include "plugin/host_services.hpp"
+#include "plugin/torch_folder.hpp"
 
 namespace backplane {
 namespace {
@@ -88,6 +89,25 @@ TEST(FindTorchLib, PrefersTheEnvironment) {
   unsetenv("BACKPLANE_TORCH_LIB");
   const std::string root = BACKPLANE_TORCH_ROOT;  // the build's torch.json is in ../lib/backplane of this test program
   EXPECT_EQ(FindTorchLib(), root.empty() ? "" : root + "/lib");
+}
+
+TEST(RecordedTorchLib, IgnoresAFolderWithoutLibTorch) {
+  const TempFolder folder;
+  const std::filesystem::path file = folder.path() / "torch.json", lib = folder.path() / "lib";
+  EXPECT_EQ(RecordedTorchLib(file), "");
+  std::ofstream(file) << R"({"lib": ")" << lib.string() << R"("})";
+  EXPECT_EQ(RecordedTorchLib(file), "");
+  std::filesystem::create_directory(lib);
+  EXPECT_EQ(RecordedTorchLib(file), "");
+  std::ofstream(lib / "libtorch.so") << "no library";
+  EXPECT_EQ(RecordedTorchLib(file), lib);
+}
+
+TEST(RecordedTorchLib, RejectsAMalformedFile) {
+  const TempFolder folder;
+  const std::filesystem::path file = folder.path() / "torch.json";
+  std::ofstream(file) << "{";
+  EXPECT_THAT(SentenceOf([&] { RecordedTorchLib(file); }), HasSubstr("torch.json: expected {\"lib\":"));
 }
 
 }  // namespace
