@@ -177,16 +177,16 @@ class DryRunText {
   }
   ResourceConfig ResourcesOf(const PlannedTrial& trial) const { return plan_.ExperimentOf(trial.point).resources; }
 
-  // "walk: search with tpe for the best eval/return: 40 trials, 28 to come; 15 of them repeat the best 3 with fresh seeds"
+  // "walk: search with tpe for the best eval/return: 40 trials, then 15 that repeat the best 3 with fresh seeds; 28 to
+  // come"
   std::string SearchLine() const {
     const SearchTerms& terms = *plan_.search;
-    std::string line =
-        fmt::format("{}: search with {} for the best {}: {} trials{}, {} to come", plan_.base.experiment.name, terms.method,
-                    terms.metric, terms.trials, terms.Prunes() ? ", weak ones are pruned" : "", ToCome());
+    std::string line = fmt::format("{}: search with {} for the best {}: {} trials{}", plan_.base.experiment.name, terms.method,
+                                   terms.metric, terms.trials, terms.Prunes() ? ", weak ones are pruned" : "");
     if (terms.confirm_top > 0)
-      line += fmt::format("; {} of them repeat the best {} with fresh seeds", terms.confirm_top * terms.confirm_seeds,
+      line += fmt::format(", then {} that repeat the best {} with fresh seeds", terms.confirm_top * terms.confirm_seeds,
                           terms.confirm_top);
-    return line;
+    return line + fmt::format("; {} to come", ToCome());
   }
 
   size_t ToCome() const {

@@ -49,9 +49,8 @@ bp_embed* NewHandle(std::unique_ptr<EmbeddedEnv> env) {
     GiveBack(slot);
     if (free) return reinterpret_cast<bp_embed*>(handle);
   }
-  throw TrialFailure(
-      BP_E_OOM_HOST, "",
-      "expected fewer than " + std::to_string(kSlots) + " open envs, got as many\nhint: close one with bp_embed_close");
+  throw TrialFailure(BP_E_OOM_HOST, "",
+                     std::to_string(kSlots) + " envs are open, which is the maximum\nhint: close one with bp_embed_close");
 }
 
 HandleUse::HandleUse(const bp_embed* handle) noexcept {

@@ -209,7 +209,7 @@ TEST_F(Search, ADryRunReportsTheNumberOfTrialsToCome) {
   ASSERT_EQ(dry.exit, 0) << dry.err;
   EXPECT_THAT(dry.err, Not(HasSubstr("Optuna"))) << "Optuna is installed";
   EXPECT_THAT(dry.out, AllOf(HasSubstr("search with tpe for the best score: 40 trials"), HasSubstr("55 to come"),
-                             HasSubstr("15 of them repeat the best 3 with fresh seeds"), HasSubstr("nothing was started")));
+                             HasSubstr("then 15 that repeat the best 3 with fresh seeds"), HasSubstr("nothing was started")));
   const Finished check = Run("config check quick.yaml");
   EXPECT_EQ(check.exit, 0) << check.err;
   EXPECT_THAT(check.out, HasSubstr("a search: 40 trials by tpe over 3 paths"));

@@ -292,7 +292,8 @@ std::vector<Command> TuneCommands() {
   const auto declare = [](TuneArgs* args, Arguments* add) {
     args->typed_program = add->program();
     AddFile(add, &args->input);
-    add->Add("--for", "MEASURE", &args->measure, "Measure to improve: a speed, or another one above zero").ShowsDefault();
+    add->Add("--for", "MEASURE", &args->measure, "Measure to improve: a speed, or any measure with positive values")
+        .ShowsDefault();
     add->Check([args, command = add->program() + " " + add->command()] { return WhyNoMeasure(*args, command); });
     add->Add("--budget", "TIME", "Time for the measurements, such as 10m, without the check of learning",
              [args](const std::string& text) -> std::string {

@@ -323,7 +323,7 @@ int Work(const std::vector<std::string>& arguments) {
     const WorkArguments read = ReadWorkArguments(arguments);
     if (ReadFile(read.at.session()).value_or("") != read.token) {
       throw std::runtime_error("work: " + read.at.folder.string() +
-                               " is not the supervisor's folder, because the nodes do not share it");
+                               " is not the supervisor's folder: the nodes do not share a file system");
     }
     Worker(read).Run();
     return kExitOk;

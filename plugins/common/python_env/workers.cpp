@@ -271,7 +271,7 @@ void Workers::Keep(Worker* worker, std::string_view text) {
     LogLine(*worker, std::string_view(worker->line).substr(begin, end - begin));
   worker->line.erase(0, begin);
   if (logged_bytes_ == kMostLoggedBytes)
-    host_->log(host_, BP_LOG_WARN, "the workers have printed a lot; further output is only counted");
+    host_->log(host_, BP_LOG_WARN, "the workers have printed more than 64 KiB; further output is counted and not logged");
 }
 
 void Workers::LogLine(const Worker& worker, std::string_view line) {

@@ -103,8 +103,9 @@ std::string WhyTheyDiffer(const AbScores& scores, const PairJudgement& pair) {
         pair.difference->p);
   const std::string p = pair.p && !scores.terms.speed ? fmt::format(" (p = {:.2g})", *pair.p) : "";
   if (!holds_0)
-    return fmt::format(" The interval is of this pair only and excludes 0, but {}, which decides, shows no difference{}{}.",
-                       decides, p, SharedText(scores, pair));
+    return fmt::format(
+        " The interval compares only these two arms and excludes 0, but {}, which decides, shows no difference{}{}.", decides,
+        p, SharedText(scores, pair));
   if (pair.difference->p >= 1 - statistics::kLevel || scores.terms.speed) return "";
   return fmt::format(
       " Welch's test of a single look would show a difference (p = {:.2g}), but {}, which decides, does not: it "

@@ -87,7 +87,7 @@ class Times {
 
   Table GpuUse() const {
     Table table = Empty("time_gpu", "Use of the GPU in each, percent");
-    AddColumns("_gpu_pct", "%", "GPU utilisation while the main thread was in it", true, &table);
+    AddColumns("_gpu_pct", "%", "GPU utilisation while the main thread was in the group", true, &table);
     table.notes.push_back(
         "Each sample is divided among the groups by their time since the last sample. Groups that alternate faster than the "
         "samples (about one per second) come close to the mean.");

@@ -191,7 +191,8 @@ std::vector<Rule> LearningRules() {
         "since then train/kl is > 0.03 nat or train/clip_fraction > 0.3",
         "Each update changed the policy by more than an iteration's data justify, which overwrites earlier learning.",
         "set options that declare to help: a smaller step, less noise",
-        "50 %, 3, and the two limits: this project. Usual KL targets are 0.01 to 0.02; a clip range of 0.2 mostly clips 10 to "
+        "50 %, 3, and the two limits: thresholds of this project. Usual KL targets are 0.01 to 0.02; a clip range of 0.2 "
+        "mostly clips 10 to "
         "20 % of the samples."},
        fmt::format("the return of at least {} iterations, floor_uniform/return, and train/kl or train/clip_fraction",
                    kLeastReturns),

@@ -154,13 +154,14 @@ std::vector<Rule> MachineRules() {
       {{"cpu_saturated", "the trial uses >= 90 % of its CPU quota, mean after the first iteration",
         "The granted cores are busy, as they should be for an experiment on processors. The machine is the limit.",
         "raise resources.cpus; if rows were added without gain, return to the last good setting",
-        "90 %: this project. It is a note if the cores are well used, and a warning if a doubling of rows added < 10 % SPS at "
+        "90 %: thresholds of this project. It is a note if the cores are well used, and a warning if a doubling of rows added "
+        "< 10 % SPS at "
         "a core efficiency < 80 %."},
        fmt::format("{}; core efficiency, to separate note and warning", kQuota),
        CpuSaturated},
       {{"cpu_throttled", "the kernel stopped the trial in > 5 % of the quota's periods",
         "More threads run at the same time than the CPU quota covers, so all of them stop until the next period.",
-        "lower rollout.threads to the quota, or raise the quota", "5 %: this project."},
+        "lower rollout.threads to the quota, or raise the quota", "5 %: thresholds of this project."},
        fmt::format("{}, which needs a CPU quota; cores used and percent of the quota, for its size", kThrottled),
        CpuThrottled,
        /*sees_out_of_memory=*/false,
@@ -170,7 +171,8 @@ std::vector<Rule> MachineRules() {
         "pressure (some) is > 20 % of the time",
         "More threads are ready to run than there are cores.",
         "lower rollout.threads to the granted cores. If the trial has no more threads than cores, use a quiet machine",
-        "10 % and 20: this project. Other programs can cause the pressure, because it may be measured for the whole machine. "
+        "10 % and 20: thresholds of this project. Other programs can cause the pressure, because it may be measured for the "
+        "whole machine. "
         "Then all findings from times are void."},
        fmt::format("{}, {} or {}; learner_threads and the granted cores, for the change", kWait, kWaitShare, kCpuPsi),
        Oversubscribed,

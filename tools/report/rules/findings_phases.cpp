@@ -165,7 +165,8 @@ std::vector<Rule> PhaseRules() {
         "Stepping the envs limits the speed.",
         "if fewer threads collect than cores are granted, raise rollout.num_env_runners (and rollout.threads, if set) to the "
         "cores; else raise resources.cpus",
-        "70 %: this project. Idle time does not count, because unused cores would hide the cases in which more runners help. "
+        "70 %: thresholds of this project. Idle time does not count, because unused cores would hide the cases in which more "
+        "runners help. "
         "A note if all cores are busy, or if another setting of the batch uses them."},
        "phase/*; the granted cores, and threads",
        EnvBound},
@@ -176,7 +177,8 @@ std::vector<Rule> PhaseRules() {
         "Collecting limits the speed: envs and action selection alternate on few rows or few threads.",
         "raise rollout.num_env_runners to the cores; raise rollout.num_envs_per_env_runner (or rollout.chunk_rows, if set) to "
         "16",
-        "70 %, 40 %, and 16 rows, which is the host's largest automatic chunk: this project. Idle time does not count."},
+        "70 %, 40 %, and 16 rows, which is the host's largest automatic chunk: thresholds of this project. Idle time does not "
+        "count."},
        "phase/*; the granted cores, runners and rows",
        CollectionBound},
       {{"update_bound",

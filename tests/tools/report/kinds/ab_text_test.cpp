@@ -121,10 +121,11 @@ TEST(AbText, ExplainsTestsThatDisagree) {
       HasSubstr(" The permutation test shows a difference, but Welch's test does not (p = 0.35). A few extreme scores or "
                 "unequal spreads can cause this; a verdict needs both. "));
   // By hand: 2 of C(6, 3) = 20 ways; Welch's interval is 100 +- 2.776 x sqrt(2 / 3).
-  EXPECT_THAT(SentencesOf(Of({{"a", {1, 2, 3}}, {"b", {101, 102, 103}}}, {.scores = 3, .looks = 1})),
-              HasSubstr("difference 100 (95 % interval 97.73 to 102.3). The interval is of this pair only and excludes 0, but "
-                        "the permutation "
-                        "test, which decides, shows no difference (p = 0.1)."));
+  EXPECT_THAT(
+      SentencesOf(Of({{"a", {1, 2, 3}}, {"b", {101, 102, 103}}}, {.scores = 3, .looks = 1})),
+      HasSubstr("difference 100 (95 % interval 97.73 to 102.3). The interval compares only these two arms and excludes 0, but "
+                "the permutation "
+                "test, which decides, shows no difference (p = 0.1)."));
 }
 
 TEST(AbText, ExplainsAVerdictNextToAnIntervalWithZero) {
