@@ -234,7 +234,7 @@ std::vector<std::string> MeantByOption(const std::string& name, const std::strin
     return value.empty() ? std::vector<std::string>() : std::vector<std::string>{"--sweep", value};
   if (std::ranges::count(kFileOptions, key) != 0) {
     const std::string file = FileOf(value, others);
-    if (!file.empty() && !others->empty()) others->insert(others->begin() + 1, file);
+    if (!file.empty() && !others->empty()) others->push_back(file);  // behind `config check`, or the file of a baseline
     return {};
   }
   const auto* other = std::ranges::find(kOtherOptions, key, &OtherOption::name);
