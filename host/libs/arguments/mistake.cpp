@@ -99,7 +99,7 @@ class Explainer {
   std::optional<Mistake> Find() {
     for (at_ = 0; at_ < words_.size(); ++at_) {
       const std::string& word = words_[at_];
-      if (word == "--") break;  // no option stands behind it
+      if (word == "--") break;  // only positional words follow
       const Words commands = CommandNames(*app_);
       if (IsOption(word)) {
         const CLI::Option* option = OptionCalled(*app_, word);
@@ -221,7 +221,7 @@ class Explainer {
     for (const OtherOption& other : kOtherOptions) {
       if (other.name != name) continue;
       mistake.what += fmt::format("; {}", other.answer);
-      mistake.hint = Line(Replaced(words_, at_, 1, other.option.empty() ? Words() : Words{std::string(other.option)}));
+      mistake.hint = Line(other.option.empty() ? Resumed(value, count) : Replaced(words_, at_, 1, {std::string(other.option)}));
       return mistake;
     }
     if (const std::optional<Words> moved = OfCommand(count)) return {mistake.what + " before the command", Line(*moved)};
@@ -247,6 +247,20 @@ class Explainer {
       mistake.hint = Line(Replaced(words_, at_, 1, {near.front() + (equals == word.npos ? "" : word.substr(equals))}));
     }
     return mistake;
+  }
+
+  // `run FILE --resume OUT` is `run OUT`. Any other value is dropped, unless it is the only file.
+  Words Resumed(const std::string& value, size_t count) const {
+    std::error_code error;
+    Words line = Replaced(words_, at_, count, {});
+    const auto file = std::ranges::find_if(line, IsFile);
+    if (std::filesystem::is_directory(value, error)) {
+      if (file == line.end()) return Replaced(line, at_, 0, {value});
+      *file = value;
+    } else if (file == line.end() && count > 1) {
+      return Replaced(line, at_, 0, {value});
+    }
+    return line;
   }
 
   // The line with an option of the command that stands before it, as in `backplane --verbose run FILE`.
