@@ -8,6 +8,7 @@
 
 #include "arguments/parse.hpp"
 #include "base/screen.hpp"
+#include "base/shell_argument.hpp"
 #include "base/suggest.hpp"
 #include "base/text_columns.hpp"
 #include "cli/reference_text.hpp"
@@ -110,10 +111,17 @@ std::optional<std::string> TopicAsked(const std::vector<std::string>& words, con
   return words[1];
 }
 
-int PrintTopic(const std::string& topic, const std::vector<Command>& commands, bool markdown) {
+int PrintTopic(const std::string& topic, const std::vector<Command>& commands, const std::vector<std::string>& more) {
   PluginSearch search({});
   std::string text;
-  if (topic == "environment" || topic == "exit-codes") {
+  const bool is_table = topic == "environment" || topic == "exit-codes";
+  const bool markdown = is_table && !more.empty() && more.front() == "--markdown";
+  if (more.size() > (markdown ? 1 : 0)) {
+    LogError("backplane: expected one topic after `help`, got '{}' as a further word\nhint: backplane help {}",
+             more[markdown ? 1 : 0], ShellArgument(topic));
+    return kUsage;
+  }
+  if (is_table) {
     const std::string table = topic == "environment" ? EnvironmentMarkdown() : ExitCodesMarkdown();
     text = markdown ? table : PlainTable(table, {});
   } else if (const std::vector<std::string> keys = KeysBelow(topic); !keys.empty()) {

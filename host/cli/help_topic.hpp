@@ -12,7 +12,8 @@ namespace backplane {
 // The topic if `words` are "help TOPIC" and no command has that name.
 std::optional<std::string> TopicAsked(const std::vector<std::string>& words, const std::vector<Command>& commands);
 
-// Prints it, or its table of the reference, and returns the exit code.
-int PrintTopic(const std::string& topic, const std::vector<Command>& commands, bool markdown);
+// Prints it and returns the exit code. `more`: the words behind the topic. Only --markdown is allowed, for a topic that is a
+// table of the reference.
+int PrintTopic(const std::string& topic, const std::vector<Command>& commands, const std::vector<std::string>& more);
 
 }  // namespace backplane

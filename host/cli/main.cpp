@@ -23,8 +23,7 @@ int RunCommand(int argc, char** argv) {
   line.words = TypedWords(argc, argv);
   line.commands = AllCommands();
   if (const std::optional<std::string> topic = TopicAsked({argv + 1, argv + std::max(argc, 1)}, line.commands)) {
-    const bool markdown = std::string_view(argv[argc - 1]) == "--markdown";
-    return PrintTopic(*topic, line.commands, markdown);
+    return PrintTopic(*topic, line.commands, {argv + 3, argv + argc});  // behind `help TOPIC`
   }
   if (const std::optional<int> failed = StartTool(line.program, line.words, line.commands)) return *failed;
   line.about = "Run RL experiments. A YAML file names an env, a learner and monitors, each a plugin.";

@@ -63,8 +63,9 @@ LINES = {
     21: "--sweep rollout.num_env_runners=4",
     23: "--set rollout.num_env_runners=1",
 }
-PLACES = {7: "'lr'", 8: "64]", 12: "", 21: "rollout.num_env_runners", 15: "'4'"}
-# The table of misleading hints: typed line -> hint.
+BEHIND_DASHES = "backplane run --jobs 0 -- configs/ppo/cartpole.yaml"
+PLACES = {7: "'lr'", 8: "64]", 12: "", 21: "rollout.num_env_runners", 15: "'4'", BEHIND_DASHES: "--jobs: expected"}
+# The table of misleading hints: typed line -> hint. "": no hint.
 TABLE = {
     f"{CARTPOLE} --seeds 3": f"{CARTPOLE} --set sweep.seeds.n=3",
     f"{CARTPOLE} --num-seeds 3": f"{CARTPOLE} --set sweep.seeds.n=3",
@@ -83,6 +84,22 @@ TABLE = {
     f"{CARTPOLE} monitors=[wandb]": "--set 'monitors=[tensorboard]'",
     f"{CARTPOLE} learner.options.n_steps=2048": "--set learner.options.train_batch_size=2048",
     "backplane stop": "backplane status --help",
+    "backplane config check --config configs/ppo/cartpole.yaml": "backplane config check configs/ppo/cartpole.yaml",
+    "backplane gate base.json --config configs/ppo/cartpole.yaml": "backplane gate base.json configs/ppo/cartpole.yaml",
+    f"{CARTPOLE} --n-trials 20": "backplane run configs/search/cartpole.yaml --set sweep.search.trials=20",
+    "backplane run configs/ppo/ant.yaml --n-trials 20": "backplane run --help",
+    "backplane bench configs/ppo/cartpole.yaml --trials 5": "backplane bench --help",
+    "backplane bench configs/search/cartpole.yaml --trials 5": "backplane bench configs/search/cartpole.yaml --set sweep.search.trials=5",
+    BEHIND_DASHES: "backplane run --help",
+    "backplane run --seeds 3 -- configs/ppo/cartpole.yaml": "backplane run --set sweep.seeds.n=3 -- configs/ppo/cartpole.yaml",
+    "backplane --seeds 3 configs/ppo/cartpole.yaml": f"{CARTPOLE} --set sweep.seeds.n=3",
+    f"{CARTPOLE} --resume": CARTPOLE,
+    f"{CARTPOLE} --resume outputs/ppo_cartpole": "backplane run outputs/ppo_cartpole",
+    f"{CARTPOLE} --sweep 'learner.options.lr=quniform(1,10,2)'": "",
+    f"{CARTPOLE} --set 'sweep.zip=[{{learner.options.lr: [1, 2]}}, {{learner.options.lr: [3, 4]}}]'": "",
+    "backplane config check defaults.yaml": "",
+    "backplane help sweep --markdown": "backplane help sweep",
+    "backplane help sweep seeds": "backplane help sweep",
     "backplane tune configs/ppo/cartpole.yaml --for fps": "backplane tune configs/ppo/cartpole.yaml --for SPS",
 }
 
@@ -145,6 +162,8 @@ def try_line(typed, place, expected, folder, env):
         return f"expected exit 2, got {code}: {said}"
     if place not in said.split("hint: ")[0]:
         return f"expected '{place}' in the error, got: {said}"
+    if not expected:
+        return f"expected no hint, got: {said}" if hints_in(said) else ""
     hint = next((hint for hint in hints_in(said) if fits(expected, hint)), None)
     if hint is None:
         return f"expected the hint '{expected}', got: {said}"
@@ -160,7 +179,8 @@ def follow(typed, hint, folder, env):
         return ""  # a line of a file, which FILES pastes
     if words[1] in ("bench", "gate") or words[1:3] == ["plugin", "validate"] or "--help" in words:
         return ""  # it would take minutes, or needs a baseline of many seeds
-    code, said = run(words + (["--dry-run"] if words[1] in DRY and "--dry-run" not in words else []), folder, env)
+    dry = ["--dry-run"] if words[1] in DRY and "--dry-run" not in words else []
+    code, said = run(words[:2] + dry + words[2:], folder, env)
     return "" if code == 0 or "a package is missing" in said else f"the hint `{hint}` fails: {said}"
 
 
@@ -173,6 +193,7 @@ def prepare(program, folder):
     ran = run(["backplane", "run", "configs/ppo/cartpole.yaml", "--quiet", "--set", "budget.env_steps=512"], folder, env)
     if ran[0] != 0:
         sys.exit(f"cannot prepare: {ran[1]}")
+    (folder / "defaults.yaml").write_text("base: configs/ppo/cartpole.yaml\ndefaults: [{override: x}]\n")
     (folder / "my_task/build").mkdir(parents=True)
     (folder / "my_task/plugin.cpp").write_text("")
     (folder / "my_task/build/env_my_task.so").write_text("")
@@ -194,7 +215,7 @@ def main():
             if why := try_file(file, folder, env):
                 wrong.append(f"{file}: {why}")
         cases = [(line["line"], PLACES.get(i, line["place"].split(" (")[0]), LINES.get(i, line["hint"].split("  (")[0])) for i, line in enumerate(lines)]
-        for typed, place, expected in cases + [(typed, "", hint) for typed, hint in TABLE.items()]:
+        for typed, place, expected in cases + [(typed, PLACES.get(typed, ""), hint) for typed, hint in TABLE.items()]:
             tried += 1
             shutil.rmtree(folder / "elsewhere", ignore_errors=True)
             if why := try_line(typed, place, expected, folder, env):

@@ -37,7 +37,10 @@ def on_terminal(words, columns):
         if not part:
             break
         text += part
-    os.waitpid(pid, 0)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    os.close(fd)
+    if code != 0 or not text.strip():
+        sys.exit(f"{' '.join(words)}: expected exit 0 and a text on a terminal of {columns} columns, got {code}: {text.decode()}")
     return text.decode()
 
 

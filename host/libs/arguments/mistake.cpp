@@ -32,6 +32,11 @@ std::string Joined(const Words& words) {
   return text;
 }
 
+// Options stand before `--`.
+void AddOptions(const Words& options, Words* words) {
+  words->insert(std::ranges::find(*words, "--"), options.begin(), options.end());
+}
+
 // `words` with `count` of them, from `at` on, replaced.
 Words Replaced(Words words, size_t at, size_t count, const Words& by) {
   const auto first = words.begin() + static_cast<std::ptrdiff_t>(at);
@@ -94,6 +99,7 @@ class Explainer {
   std::optional<Mistake> Find() {
     for (at_ = 0; at_ < words_.size(); ++at_) {
       const std::string& word = words_[at_];
+      if (word == "--") break;  // only positional words follow
       const Words commands = CommandNames(*app_);
       if (IsOption(word)) {
         const CLI::Option* option = OptionCalled(*app_, word);
@@ -113,7 +119,7 @@ class Explainer {
   // A missing argument, or a word too many.
   std::optional<Mistake> FindLeftOver(const CLI::ParseError& error) {
     if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) return Missing();
-    for (size_t i = 0; i + 2 < words_.size(); ++i) {
+    for (size_t i = 0; i + 2 < words_.size() && words_[i] != "--"; ++i) {
       const CLI::Option* option = OptionCalled(*app_, words_[i]);
       if (option == nullptr || option->get_items_expected_max() == 0 || words_[i].find('=') != std::string::npos) continue;
       if (const std::optional<Mistake> split = SplitValue(i, *option)) return split;
@@ -215,7 +221,7 @@ class Explainer {
     for (const OtherOption& other : kOtherOptions) {
       if (other.name != name) continue;
       mistake.what += fmt::format("; {}", other.answer);
-      mistake.hint = Line(Replaced(words_, at_, 1, other.option.empty() ? Words() : Words{std::string(other.option)}));
+      mistake.hint = Line(other.option.empty() ? Resumed(value, count) : Replaced(words_, at_, 1, {std::string(other.option)}));
       return mistake;
     }
     if (const std::optional<Words> moved = OfCommand(count)) return {mistake.what + " before the command", Line(*moved)};
@@ -223,9 +229,11 @@ class Explainer {
     const bool is_begun = !near.empty() && near.front().starts_with(name);
     if (meant_.option && !is_begun) {
       Words others = Replaced(words_, at_, count, {});
+      if (app_ == &root_ && !others.empty() && IsFile(others.front())) others.insert(others.begin(), "run");
+      const size_t before = others.size();
       const Words by = meant_.option(name, value, &others);
-      if (!by.empty() || others.size() + count != words_.size()) {
-        others.insert(others.end(), by.begin(), by.end());
+      if (!by.empty() || others.size() != before) {
+        AddOptions(by, &others);
         return {mistake.what, Line(others)};
       }
     }
@@ -241,13 +249,27 @@ class Explainer {
     return mistake;
   }
 
+  // `run FILE --resume OUT` is `run OUT`. Any other value is dropped, unless it is the only file.
+  Words Resumed(const std::string& value, size_t count) const {
+    std::error_code error;
+    Words line = Replaced(words_, at_, count, {});
+    const auto file = std::ranges::find_if(line, IsFile);
+    if (std::filesystem::is_directory(value, error)) {
+      if (file == line.end()) return Replaced(line, at_, 0, {value});
+      *file = value;
+    } else if (file == line.end() && count > 1) {
+      return Replaced(line, at_, 0, {value});
+    }
+    return line;
+  }
+
   // The line with an option of the command that stands before it, as in `backplane --verbose run FILE`.
   std::optional<Words> OfCommand(size_t count) const {
     for (const size_t used : {size_t{1}, count}) {
       const CLI::App* command = at_ == 0 && used < words_.size() ? CommandCalled(root_, words_[used]) : nullptr;
       if (command == nullptr || OptionCalled(*command, words_[0]) == nullptr) continue;
       Words line(words_.begin() + static_cast<std::ptrdiff_t>(used), words_.end());
-      line.insert(line.end(), words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(used));
+      AddOptions(Words(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(used)), &line);
       return line;
     }
     return std::nullopt;

@@ -12,14 +12,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "ALE/Breakout-v5" is an id of another library.
+// "ALE/Breakout-v5" is an id of another library, "./env-v5" a file.
 bool IsVersionedId(const std::string& name) {
+  if (name.starts_with('.') || name.starts_with('/')) return false;
   const size_t version = name.rfind("-v");
   return version != name.npos && version + 2 < name.size() && name.find_first_not_of("0123456789", version + 2) == name.npos;
-}
-
-bool IsPath(const std::string& name) {
-  return (name.find('/') != std::string::npos && !IsVersionedId(name)) || name.ends_with(".so");
 }
 
 std::string Join(const std::vector<std::string>& words) {
@@ -66,6 +63,12 @@ std::string Suggestion(uint32_t kind, const std::string& name, const std::vector
 }
 
 }  // namespace
+
+bool IsPluginPath(const std::string& name, const fs::path& file) {
+  if (name.ends_with(".so")) return true;
+  std::error_code error;
+  return name.find('/') != name.npos && (!IsVersionedId(name) || fs::is_regular_file(file, error));
+}
 
 void Catalog::AddFolder(const fs::path& folder) {
   folders_.push_back(folder);
@@ -118,7 +121,7 @@ const PluginInfo* Catalog::Find(uint32_t kind, const std::string& name, std::str
     return nullptr;
   };
   const std::string kind_name = KindName(kind);
-  const fs::path file = IsPath(name) ? fs::absolute(name).lexically_normal() : fs::path();
+  const fs::path file = IsPluginPath(name, name) ? fs::absolute(name).lexically_normal() : fs::path();
   if (!file.empty()) {
     const size_t before = plugins_.size();
     AddFile(file);

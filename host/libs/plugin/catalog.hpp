@@ -20,6 +20,10 @@ struct Refusal {
 
 enum class PluginMiss { kUnknown = 1, kAmbiguous, kUnusable };
 
+// Returns true if the name of a plugin is a path: it ends in ".so" or contains '/'. "ALE/Breakout-v5" is an id of another
+// library unless `file`, which it would name, exists.
+bool IsPluginPath(const std::string& name, const std::filesystem::path& file);
+
 class Catalog {
  public:
   // `adds`: the option or variable that adds a folder, for messages.
@@ -29,10 +33,10 @@ class Catalog {
   void AddFolder(const std::filesystem::path& folder);
   void AddFile(const std::filesystem::path& file);
 
-  // `name` is an id with or without its kind, an alias of the plugin, or a path to a file (it then contains '/' or ends in
-  // ".so"). NULL and an error, with the nearest known names and the folders, if there is none, more than one, or it was
-  // rejected. A file that was only named by its path is not found by its id. So a kept version can be used next to the
-  // installed one. The pointer is valid as long as the catalog.
+  // `name` is an id with or without its kind, an alias of the plugin, or a path to a file (IsPluginPath). NULL and an error,
+  // with the nearest known names and the folders, if there is none, more than one, or it was rejected. A file that was only
+  // named by its path is not found by its id. So a kept version can be used next to the installed one. The pointer is valid as
+  // long as the catalog.
   const PluginInfo* Find(uint32_t kind, const std::string& name, std::string* why_not, PluginMiss* reason = nullptr);
 
   std::string Searched() const;  // "searched: /a, /b; --plugin-path adds a folder"

@@ -6,6 +6,7 @@
 
 #include "config/command.hpp"
 #include "contract/value.hpp"
+#include "plugin/catalog.hpp"
 #include "yaml/flow_text.hpp"
 #include "yaml/plain_json.hpp"
 
@@ -101,13 +102,6 @@ void PrepareMonitors(Node* root, PluginTables* tables, const Folders& folders, E
   }
 }
 
-// "ALE/Breakout-v5" is an id of another library.
-bool NamesFile(const std::string& name) {
-  const size_t version = name.rfind("-v");
-  const bool is_id = version != std::string::npos && name.find_first_not_of("0123456789", version + 2) == std::string::npos;
-  return (name.find('/') != std::string::npos && !is_id) || name.ends_with(".so");
-}
-
 PluginSlot Resolve(Node* root, uint32_t kind, std::string path, PluginTables* tables, const Folders& folders, Errors* errors) {
   PluginSlot slot{kind, std::move(path), nullptr};
   std::string key = slot.path + ".plugin";
@@ -120,7 +114,9 @@ PluginSlot Resolve(Node* root, uint32_t kind, std::string path, PluginTables* ta
     node->reported = true;
     return slot;
   }
-  if (NamesFile(node->text)) node->text = AbsolutePath(node->text, node->mark);
+  const std::string file = AbsolutePath(node->text, node->mark);
+  const bool is_path = IsPluginPath(node->text, file);
+  if (is_path) node->text = file;
   std::string why_not;
   slot.table = tables->Find(kind, node->text, folders, &why_not);
   constexpr std::string_view kHint = "\nhint: ";
@@ -130,7 +126,7 @@ PluginSlot Resolve(Node* root, uint32_t kind, std::string path, PluginTables* ta
   if (!slot.table)
     errors->Add(mark, fmt::format("{}: {}", key, why_not.substr(0, hint)), ErrorCode::kOther,
                 line.empty() ? "" : SettingLine(mark, "", line.substr(0, colon), line.substr(colon + 2)));
-  else if (!NamesFile(node->text))
+  else if (!is_path)
     node->text = slot.table->info().short_id();  // whatever name it goes by
   return slot;
 }

@@ -127,13 +127,19 @@ std::string WithOptionsInside(const std::string& section, const Node& root, cons
   return KeyLine("options", FlowText(options));
 }
 
+// For `defaults: [ppo/cartpole]`; empty: the list does not start with a file.
+std::string BaseOf(const Entry& defaults) {
+  if (!defaults.value.IsList() || defaults.value.items.empty()) return "";
+  const Node& first = defaults.value.items.front();
+  return first.IsScalar() && !first.text.empty() && first.text != "_self_" ? KeyLine("base", first.text + ".yaml") : "";
+}
+
 // A line for a key that other tools write in a different form; empty: none.
 std::string OtherForm(const std::string& section, const Entry& entry, const Node& root, const std::vector<PluginSlot>& slots) {
   const size_t version = entry.key.rfind("-v");
   if (section.empty() && entry.value.IsMap() && version != std::string::npos && version + 2 < entry.key.size())
     return KeyLine("env", entry.key);
-  if (section.empty() && entry.key == "defaults" && entry.value.IsList() && !entry.value.items.empty())
-    return KeyLine("base", entry.value.items.front().text + ".yaml");
+  if (section.empty() && entry.key == "defaults") return BaseOf(entry);
   if (section.empty() && entry.key == "options" && entry.value.IsMap()) return WithOptionsBelow(entry, root);
   if (section.empty() && entry.key.find('.') != std::string::npos) return KeyLine(entry.key, FlowText(entry.value));
   if (IsOption(section + ".options", entry.key, slots) && (section == "env" || section == "learner"))

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/files.hpp"
+#include "config/base.hpp"
 #include "config/loader.hpp"
 #include "config/unknown_keys.hpp"
 #include "contract/schema.hpp"
@@ -166,15 +166,16 @@ size_t WordsIn(const fs::path& file, const std::vector<std::string>& words) {
   }));
 }
 
-// Returns the file below `folder` whose path contains most of the words, the first by name among equals. Empty: none does.
-fs::path FileBelow(const fs::path& folder, const std::vector<std::string>& words) {
+// Returns the file below `folder` whose path contains most of the words, the first by name among equals. Empty: none contains
+// `least` of them.
+fs::path FileBelow(const fs::path& folder, const std::vector<std::string>& words, size_t least) {
   std::vector<fs::path> files;
   std::error_code error;
   for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
     if (it->path().extension() == ".yaml") files.push_back(it->path());
   std::ranges::sort(files);
   fs::path best;
-  size_t most = 0;
+  size_t most = least - 1;
   for (const fs::path& file : files) {
     const size_t count = WordsIn(file.lexically_relative(folder), words);
     if (count > most) most = count, best = file;
@@ -182,13 +183,18 @@ fs::path FileBelow(const fs::path& folder, const std::vector<std::string>& words
   return best;
 }
 
-// A file here, or else one of the installation, which commands find by the same name.
-std::string MeantFile(const std::vector<std::string>& words) {
+// A file here, or else one of the installation, which commands find by the same name. Empty: none contains `least` words.
+std::string FileWith(const std::vector<std::string>& words, size_t least) {
   for (const fs::path& root : {fs::path(), OwnShare()}) {
-    if (const fs::path found = FileBelow(root / "configs", words); !found.empty())
+    if (const fs::path found = FileBelow(root / "configs", words, least); !found.empty())
       return root.empty() ? found.string() : found.lexically_relative(root).string();
   }
-  return "configs/quickstart.yaml";
+  return "";
+}
+
+std::string MeantFile(const std::vector<std::string>& words) {
+  const std::string found = FileWith(words, 1);
+  return found.empty() ? "configs/quickstart.yaml" : found;
 }
 
 // Removes options that name the file, and returns the file of their values.
@@ -215,17 +221,23 @@ std::vector<std::string> Setting(const std::string& path, const std::string& val
 }
 
 bool HasSearch(const fs::path& file) {
-  const std::optional<std::string> text = ReadFile(file);
-  return text && text->find("search:") != text->npos;
+  Errors reported_elsewhere;
+  const std::optional<Node> root = ReadWithBase(file, &reported_elsewhere);
+  return root && FindPath(*root, "sweep.search") != nullptr;
 }
 
-// `--num-samples 20`: of this file, or of one with a search for the same task.
-void UseFileWithSearch(std::vector<std::string>* words) {
+// `--num-samples 20`: of this file, or of one with a search for the same task. False: there is none.
+bool UseFileWithSearch(std::vector<std::string>* words) {
   const std::optional<fs::path> file = FileAmong(*words);
-  if (!file || HasSearch(*file)) return;
-  const std::string other = MeantFile({"search", file->stem().string()});
+  if (!file) return false;
+  if (HasSearch(*file)) return true;
+  const std::string task = file->stem().string();
+  const bool is_run = words->front() == "run" || words->front() == "tune";
+  const std::string other = is_run && PlainWord(task) != "search" ? FileWith({"search", task}, 2) : "";
+  if (other.empty()) return false;
   std::ranges::replace(*words, file->string(), other);
   words->front() = "run";
+  return true;
 }
 
 std::vector<std::string> MeantByOption(const std::string& name, const std::string& value, std::vector<std::string>* others) {
@@ -234,7 +246,7 @@ std::vector<std::string> MeantByOption(const std::string& name, const std::strin
     return value.empty() ? std::vector<std::string>() : std::vector<std::string>{"--sweep", value};
   if (std::ranges::count(kFileOptions, key) != 0) {
     const std::string file = FileOf(value, others);
-    if (!file.empty() && !others->empty()) others->insert(others->begin() + 1, file);
+    if (!file.empty() && !others->empty()) others->push_back(file);  // behind `config check`, or the file of a baseline
     return {};
   }
   const auto* other = std::ranges::find(kOtherOptions, key, &OtherOption::name);
@@ -242,7 +254,10 @@ std::vector<std::string> MeantByOption(const std::string& name, const std::strin
     const std::vector<Candidate> names = NamesToSet(*others);
     const std::string option = "learner.options." + std::string(other->option);
     const bool has_option = std::ranges::count(names, option, &Candidate::shown) != 0;
-    if (other->path == "sweep.search.trials") UseFileWithSearch(others);
+    if (other->path == "sweep.search.trials" && !UseFileWithSearch(others)) {
+      others->resize(std::min<size_t>(others->size(), 1));
+      return {"--help"};
+    }
     if (other->path == "env") return {"--set", "env=" + EnvValue(value)};
     return Setting(has_option ? option : std::string(other->path), value);
   }

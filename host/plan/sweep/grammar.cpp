@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_set>
 
 #include "base/format_count.hpp"
@@ -150,12 +151,14 @@ class SweepReader {
                                sweep_.seeds->n));
   }
 
-  // One mapping instead of a list of mappings; empty: it is no such list.
+  // One mapping instead of a list of mappings; empty: it is no such list, or a key occurs twice.
   static std::string Merged(const Entry& entry) {
     Node map;
     map.kind = Node::Kind::kMap;
     for (const Node& item : entry.value.items) map.entries.insert(map.entries.end(), item.entries.begin(), item.entries.end());
-    return map.entries.empty() ? "" : KeyLine(entry.key, FlowText(map));
+    std::set<std::string> keys;
+    for (const Entry& one : map.entries) keys.insert(one.key);
+    return keys.empty() || keys.size() < map.entries.size() ? "" : KeyLine(entry.key, FlowText(map));
   }
 
   bool Expect(const Entry& entry, bool fits, const char* expected) {

@@ -46,12 +46,14 @@ std::optional<Node> ReadList(const ListText& list, const std::shared_ptr<Source>
   return std::nullopt;
 }
 
-// "--set sweep.random=..." for loguniform(1e-5,1e-2) and the like; empty: it is no distribution.
-std::string DrawnInstead(const std::string& path, const std::string& values) {
+// "--set sweep.random=..." for loguniform(1e-5,1e-2) and the like; "" without two bounds. Absent: it is no distribution.
+std::optional<std::string> DrawnInstead(const std::string& path, const std::string& values) {
   const size_t open = values.find('(');
-  if (open == values.npos || !values.ends_with(')')) return "";
+  if (open == values.npos || !values.ends_with(')')) return std::nullopt;
   const std::string name = values.substr(0, open), bounds = values.substr(open + 1, values.size() - open - 2);
-  if (name.find("uniform") == name.npos && name.find("randint") == name.npos && name != "interval") return "";
+  if (name.find("uniform") == name.npos && name.find("randint") == name.npos && name != "interval") return std::nullopt;
+  const size_t comma = bounds.find(',');
+  if (comma == bounds.npos || comma == 0 || comma + 1 == bounds.size() || comma != bounds.rfind(',')) return "";
   const std::string ours = name.find("randint") != name.npos ? "int"
                            : name.find("log") != name.npos   ? "log_uniform"
                                                              : "uniform";
@@ -80,10 +82,10 @@ std::vector<ShortAxis> ParseShortAxes(const std::vector<std::string>& texts, Err
     }
     if (colon != std::string::npos) axis.point = text.substr(0, colon);
     axis.path = WithTodaysName(text.substr(path, equals - path));
-    if (const std::string drawn = DrawnInstead(axis.path, text.substr(equals + 1)); !drawn.empty()) {
+    if (const std::optional<std::string> drawn = DrawnInstead(axis.path, text.substr(equals + 1))) {
       errors->Add({source, 1, static_cast<int>(equals) + 2},
                   fmt::format("{}: expected values, range(...) or choice(...), got '{}'", axis.path, text.substr(equals + 1)),
-                  ErrorCode::kOther, drawn);
+                  ErrorCode::kOther, *drawn);
       continue;
     }
     const ListText list = AsList(text, equals);

@@ -56,6 +56,15 @@ TEST(Catalog, AcceptsAPathToAFile) {
   EXPECT_THAT(why_not, HasSubstr("contains no learner"));
 }
 
+TEST(Catalog, DistinguishesAPathFromAnIdOfAnotherLibrary) {
+  const std::string file = Fixture("env_good");
+  for (const char* path : {"./env-v5", "../env-v5", "/opt/env-v5", "folder/env", "folder/env-v", "env.so"})
+    EXPECT_TRUE(IsPluginPath(path, "/nowhere")) << path;
+  EXPECT_TRUE(IsPluginPath("ALE/Breakout-v5", file));
+  for (const char* id : {"ALE/Breakout-v5", "CartPole-v1", "ppo"}) EXPECT_FALSE(IsPluginPath(id, "/nowhere")) << id;
+  EXPECT_FALSE(IsPluginPath("ppo", file));
+}
+
 TEST(Catalog, RejectsANameOfTwoFiles) {
   const TempFolder one, two;
   one.Copy("env_good");
