@@ -83,8 +83,7 @@ TEST_F(Tools, AreListedWithTheirLine) {
   EXPECT_THAT(help.out, testing::ContainsRegex("\nTools:\n(.*\n)*  quick +Say hello\n"));
   EXPECT_THAT(help.out, testing::ContainsRegex("\n  hangs *\n  hangs-too *\n"));
   EXPECT_THAT(help.out, testing::ContainsRegex("\n  broken *\n"));
-  EXPECT_THAT(help.out, testing::ContainsRegex("\n  author +Begin plugins"));
-  EXPECT_THAT(help.out, testing::ContainsRegex("\n  validate +Try whether plugins"));
+  EXPECT_THAT(help.out, Not(testing::ContainsRegex("\n  (author|validate) "))) << "their commands are listed";
   EXPECT_THAT(help.out, AllOf(Not(HasSubstr("Never shown")), Not(HasSubstr("more\n"))));
   EXPECT_EQ(Run("complete hang").out, "hangs\t\nhangs-too\t\n");
 }

@@ -64,7 +64,7 @@ TEST_F(Typing, AnOptionOfADifferentToolNamesThePath) {
   EXPECT_THAT(answer.err, AllOf(HasSubstr("unknown option '--step-size'"),
                                 HasSubstr("run ars.yml --set learner.options.step_size=1e-3\n")));
   EXPECT_THAT(Run("run ars.yml --total-timesteps=5000").err, HasSubstr("--set budget.env_steps=5000"));
-  EXPECT_THAT(Run("run --step-size ars.yml").err, HasSubstr("ars.yml --set learner.options.step_size=VALUE"))
+  EXPECT_THAT(Run("run --step-size ars.yml").err, HasSubstr("run --set learner.options.step_size=VALUE ars.yml\n"))
       << "the file is no value";
   for (const char* dashes : {"---", "--=5"}) EXPECT_EQ(Run(std::string("run ars.yml ") + dashes).exit, 2);
   EXPECT_THAT(Run("run ars.yml --drry-run").err, HasSubstr("did you mean '--dry-run'?"));

@@ -52,7 +52,7 @@ int SetUpTorch(const SetupTorchArgs& args) {
 Command SetupTorchCommand() {
   const auto declare = [](SetupTorchArgs* args, Arguments* add) {
     add->Add("--index-url", "URL", &args->index,
-             "Index of pip, such as https://download.pytorch.org/whl/cu130 for CUDA 13.0; replaces an installed build");
+             "Index of pip, such as PyTorch's for a CUDA build; replaces an installed build");
   };
   return MakeCommand<SetupTorchArgs>(kSetupTorchCommand.name, kSetupTorchCommand.help, declare, SetUpTorch);
 }

@@ -363,7 +363,7 @@ void DeclareGate(GateArgs* args, Arguments* add) {
   add->Add("baseline", "FILE", &args->baseline, "File written by `gate save`").Required();
   add->Add("subject", "FILE|OUT", &args->subject, "Experiment file, run look after look, or a results folder").Required();
   add->Add("--fail-if", "CONDITION", &args->fail_if,
-           "Change that fails, such as 'eval/return < -5%' or 'wall_s > 10%'; may be repeated");
+           "Change that fails, such as 'eval/return < -5%' or 'wall_s > 10%'; may be repeated (required)");
   add->Check([args] { return WrongOrder(*args); });
   add->Add("-s,--set", "PATH=VALUE", &args->run.input.set, "Set a value of the file; may be repeated");
   add->PluginPath(&args->run.input.plugin_path);

@@ -181,7 +181,7 @@ TEST_F(FolderEngineTest, WorkerRunsNothingInAReplacedFolder) {
   while (!(end = worker->Wait(1000))) {
   }
   EXPECT_EQ(end->code, 64);
-  EXPECT_THAT(ReadFile(folder_ / "a.log").value_or(""), HasSubstr("the nodes do not share it"));
+  EXPECT_THAT(ReadFile(folder_ / "a.log").value_or(""), HasSubstr("the nodes do not share a file system"));
 }
 
 TEST_F(FolderEngineTest, WorkerStopsItsTrialsAtSigterm) {

@@ -158,10 +158,11 @@ TEST(Headline, CountsRunsWithoutAScore) {
   const std::string text = ComparisonHeadlineOf({Returns(1, 8, 5), failed, diverged}, kAgainstFirst);
   EXPECT_TRUE(Contains(text, "runners=4 envs=1 is better than the baseline, ")) << text;
   EXPECT_TRUE(Contains(text, ", +80 (")) << text;
-  EXPECT_TRUE(Contains(text,
-                       " seeds, 1 of 5 runs diverged). Without a verdict: runners=2 envs=1 (1 of 5 runs failed, 1 of 5 runs "
-                       "have no eval/return). Of all runs, 1 of 15 runs diverged, 1 of 15 runs failed, 1 of 15 runs have no "
-                       "eval/return."))
+  EXPECT_TRUE(
+      Contains(text,
+               " seeds per point, 1 of 5 runs diverged). Without a verdict: runners=2 envs=1 (1 of 5 runs failed, 1 of 5 runs "
+               "have no eval/return). Of all runs, 1 of 15 runs diverged, 1 of 15 runs failed, 1 of 15 runs have no "
+               "eval/return."))
       << text;
 }
 
