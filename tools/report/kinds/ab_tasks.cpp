@@ -89,14 +89,15 @@ std::string PairsOverTasks(const std::vector<JudgedTask>& tasks) {
   return fmt::format("{}", fmt::join(pairs, "; "));
 }
 
-// "b is better than a on 2 of 3 tasks: x, where ...; y, where .... b wins: it is better on some task and worse on none."
+// "b is better than a on 2 of 3 tasks: x, where ...; y, where .... b wins: it is better on some task and shown to be worse on
+// none."
 std::string WinnerText(const std::vector<JudgedTask>& tasks) {
   std::vector<ArmsJudgement> judgements;
   for (const JudgedTask& one : tasks) judgements.push_back(one.judgement);
   const std::vector<ArmScores>& arms = tasks.front().scores.arms;
   const std::optional<size_t> winner = WinnerOf(judgements, arms.size());
   if (!winner) return fmt::format("No arm wins over all tasks: {}.", PairsOverTasks(tasks));
-  return fmt::format("{}. {} wins: it is better than {} on some task and worse on none.", PairsOverTasks(tasks),
+  return fmt::format("{}. {} wins: it is better than {} on some task and shown to be worse on none.", PairsOverTasks(tasks),
                      arms[*winner].name, arms.size() == 2 ? arms[1 - *winner].name : "every other arm");
 }
 

@@ -118,11 +118,11 @@ std::string Answer(const SearchParts& parts, bool is_shown) {
                        running > 0 ? fmt::format(" yet, {} {} running", running, running == 1 ? "is" : "are") : "");
   const ConfirmedSetting* confirmed = parts.is_confirmed ? parts.Confirmed(*best) : nullptr;
   if (confirmed)
-    return fmt::format("{}: {} ({}, of {} trials): {} {}{} (± 95 %) with {}, which {} {} had.",
+    return fmt::format("{}: {} ({}, of {} trials): {} {}{} (± 95 %) with {}. {} of the {} trials {} run with fresh seeds.",
                        is_shown ? "Best setting" : "Leading setting, not shown to be the best", parts.Setting(*best),
                        NumberName(*best), study.trials.size(), parts.metric.title, parts.Value(*confirmed), Unit(parts),
-                       Seeds(confirmed->values.size()), parts.confirmed.size(),
-                       parts.confirmed.size() == 1 ? "setting" : "settings");
+                       Seeds(confirmed->values.size()), parts.confirmed.size(), study.trials.size(),
+                       parts.confirmed.size() == 1 ? "was" : "were");
   return fmt::format("Best setting: {} ({}): {} {}{}, {} {} complete {}.", parts.Setting(*best), NumberName(*best),
                      parts.metric.title, parts.Value(*best->value), Unit(parts),
                      study.maximize ? "the highest of" : "the lowest of", complete, complete == 1 ? "trial" : "trials");
@@ -135,13 +135,12 @@ std::string WhyNotTheBestOfTheSearch(const SearchParts& parts) {
   if (!parts.study.IsBetter(*of_search->value, *best->value)) return "";
   const std::string name = Capital(NumberName(*of_search)), score = parts.Value(*of_search->value) + Unit(parts);
   const ConfirmedSetting* confirmed = parts.Confirmed(*of_search);
+  const std::string scored = fmt::format("{} scored {} in the search ({}: {}, one seed each)", name, score, NumberName(*best),
+                                         parts.Value(*best->value));
   if (!confirmed)
-    return fmt::format("{} scored better in the search ({} against {}, one seed each), but was not run with fresh seeds{}.",
-                       name, score, parts.Value(*best->value),
-                       of_search->came_to_end ? ", because the search had pruned it before its end" : "");
-  return fmt::format(
-      "{} scored better in the search ({} against {}, one seed each), but {}{} with fresh seeds, and these decide.", name,
-      score, parts.Value(*best->value), parts.Value(*confirmed), Unit(parts));
+    return fmt::format("{}, but got no fresh seeds{}.", scored,
+                       of_search->came_to_end ? " because the search had pruned it" : "");
+  return fmt::format("{}, but {}{} with fresh seeds, and these decide.", scored, parts.Value(*confirmed), Unit(parts));
 }
 
 // The mean of the largest of k standard normal numbers.

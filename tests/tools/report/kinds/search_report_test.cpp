@@ -69,7 +69,7 @@ TEST(SearchReport, ReportsHowMuchOfTheLeadWasLuck) {
   search.Complete(1e-3, "ppo", 443).Complete(1e-4, "ars", 431).Confirm(0, {430, 431, 432}).Confirm(1, {427, 428, 429});
   const Document document = ReportOf(search);
   EXPECT_THAT(document.verdict[0], StartsWith("Best setting: lr 0.001, plugin ppo (number 0, of 2 trials): return 431"));
-  EXPECT_THAT(document.verdict[0], HasSubstr("with 3 fresh seeds, which 2 settings had."));
+  EXPECT_THAT(document.verdict[0], HasSubstr("with 3 fresh seeds. 2 of the 2 trials were run with fresh seeds."));
   EXPECT_EQ(document.verdict[1],
             "In the search, number 0 led number 1 by 12. With 3 fresh seeds each, its lead is 3 (95 % interval 0.733 to 5.27). "
             "Of the lead in the search, 75 % was luck (95 % interval 56 to 94 %).");
@@ -95,8 +95,7 @@ TEST(SearchReport, FreshSeedsMayTurnTheOrder) {
                          "-11.7 (95 % interval -"));
   EXPECT_THAT(document.verdict[0], HasSubstr("Number 1 is not shown to be better than number 0: with fresh seeds it leads by "
                                              "11.7 (95 % interval -"));
-  EXPECT_THAT(document.verdict[0],
-              HasSubstr("Number 0 scored better in the search (443 against 431, one seed each), but 410.0 "));
+  EXPECT_THAT(document.verdict[0], HasSubstr("Number 0 scored 443 in the search (number 1: 431, one seed each), but 410.0 "));
   EXPECT_THAT(AttachmentOf(document, "best_search.yaml"), HasSubstr("plugin: ars"));
 }
 
