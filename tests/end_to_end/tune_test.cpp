@@ -176,10 +176,14 @@ TEST_F(TuneCommand, RejectsUntunableFilesBeforeTheStart) {
 
 TEST_F(TuneCommand, RejectsTheFolderOfADifferentTuning) {
   Write("toil.yaml", kToil);
-  const Finished measure = Run("tune toil.yaml --no-check --for sampling_spss" + kQuick);
+  const Finished typo = Run("tune toil.yaml --no-check --for sampling_spss" + kQuick);
+  EXPECT_EQ(typo.exit, 2);
+  EXPECT_THAT(typo.err, AllOf(HasSubstr("got 'sampling_spss'"), HasSubstr("--for sampling_sps\n")));
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs")) << "before the first trial";
+  const Finished measure = Run("tune toil.yaml --no-check --for train/absent" + kQuick);
   EXPECT_EQ(measure.exit, 1);
-  EXPECT_THAT(measure.err, HasSubstr("--for sampling_spss: no trial has this measure; did you mean 'sampling_sps'?"));
-  const Finished other = Run("tune toil.yaml --no-check --set learner.options.epochs=4 --for sampling_spss" + kQuick);
+  EXPECT_THAT(measure.err, HasSubstr("--for train/absent: no trial has this measure"));
+  const Finished other = Run("tune toil.yaml --no-check --set learner.options.epochs=4 --for train/absent" + kQuick);
   EXPECT_EQ(other.exit, 2);
   EXPECT_THAT(other.err, AllOf(HasSubstr("learner.options.epochs: 2 then, 4 now"), HasSubstr("--fresh")));
 }
