@@ -150,7 +150,8 @@ int StopCommand(const StopArgs& args) {
   const std::string out = args.out.string();
   const std::string ended = HowTrialsEnded(BatchView(args.out));
   if (end == StopEnd::kStopping) {
-    LogError("backplane: trials in {} are still running\nhint: `backplane stop {} --now` kills them", out, out);
+    LogError("backplane: trials in {} are still running; --now kills them\nhint: backplane stop {} --now", out,
+             ShellArgument(out));
     return kFailed;
   }
   std::printf("%s in %s: %s\n", end == StopEnd::kNothingRan ? "nothing is running" : "stopped", out.c_str(), ended.c_str());

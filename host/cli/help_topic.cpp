@@ -1,13 +1,12 @@
 #include "cli/help_topic.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 
+#include "arguments/help_page.hpp"
 #include "arguments/parse.hpp"
-#include "base/screen.hpp"
 #include "base/shell_argument.hpp"
 #include "base/suggest.hpp"
 #include "base/text_columns.hpp"
@@ -31,8 +30,7 @@ std::string PlainCell(const std::string& cell) {
 
 // Each row of a Markdown table as its first cell, the meaning below it, and the other cells behind their titles.
 std::string PlainTable(const std::string& table, const std::vector<std::string>& keys) {
-  const Screen screen = DetectScreen(STDOUT_FILENO);
-  const size_t width = static_cast<size_t>(screen.live ? std::clamp(screen.width, 40, 100) : Screen().width) - 4;
+  const size_t width = HelpWidth() - 4;
   std::vector<std::vector<std::string>> rows;
   std::string text;
   for (const std::string& line : SplitWords(table, '\n')) {

@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "base/printable.hpp"
 #include "base/sha256.hpp"
+#include "base/shell_argument.hpp"
 #include "batch/local_engine.hpp"
 #include "batch/resource_pool.hpp"
 #include "batch/watchdog.hpp"
@@ -75,7 +76,7 @@ std::string FindTrial(const std::filesystem::path& out, const std::string& prefi
                              TrialsThere(out, plan));
   if (found.size() > 1 && prefix.empty())
     throw std::runtime_error(out.string() + " has " + std::to_string(found.size()) + " trials; name one, such as " + found[0] +
-                             "\nhint: `backplane status " + out.string() + "` lists them");
+                             "\nhint: backplane status " + ShellArgument(out.string()));
   if (found.size() > 1)
     throw std::runtime_error("more than one trial matches the name or start of an id '" + prefix + "': " + found[0] + ", " +
                              found[1]);

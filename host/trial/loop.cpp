@@ -15,7 +15,7 @@
 namespace backplane {
 namespace {
 
-// Of one agent whose rewards have bounds: an episode has at least one step, and at most as many as the env allows.
+// Bounds the return of one agent by its reward: an episode has at least one step, and at most as many as the env allows.
 std::optional<ReturnRange> RangeOfReturn(const bp_env_spec& env) {
   const bp_channel* reward = bp::FindChannel(env, BP_ROLE_REWARD);
   if (reward == nullptr || reward->n_bounds == 0 || reward->scope == BP_SCOPE_AGENT) return std::nullopt;

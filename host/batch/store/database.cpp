@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error_words.hpp"
+#include "base/shell_argument.hpp"
 #include "store/database_tables.hpp"
 
 namespace backplane {
@@ -97,7 +98,7 @@ void RebuildDatabase(const std::filesystem::path& out, const std::vector<PlanLin
 void CopyDatabase(const std::filesystem::path& out, const std::filesystem::path& to) {
   const std::filesystem::path from = ResultsFolder{out}.database();
   if (!std::filesystem::exists(from)) {
-    throw std::runtime_error(from.string() + " does not exist\nhint: `backplane store rebuild " + out.string() + "` writes it");
+    throw std::runtime_error(from.string() + " does not exist\nhint: backplane store rebuild " + ShellArgument(out.string()));
   }
   const std::filesystem::path temporary = to.string() + ".tmp";
   std::filesystem::remove(temporary);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "arguments/find_option.hpp"
 #include "base/printable.hpp"
 
 namespace backplane {
@@ -15,17 +16,6 @@ Offers ValuesOf(const CLI::Option& option, const TypedLine& line, const ValueOff
   const size_t brace = type.find('{'), end = type.find('}');
   if (brace < end && end != std::string::npos) return WordOffers(SplitWords(type.substr(brace + 1, end - brace - 1), ','));
   return values ? values(type, line) : Offers();
-}
-
-const CLI::Option* OptionCalled(const CLI::App& app, const std::string& word) {
-  return word.starts_with('-') && word != "-" && word != "--" ? app.get_option_no_throw(word.substr(0, word.find('=')))
-                                                              : nullptr;
-}
-
-const CLI::App* CommandCalled(const CLI::App& app, const std::string& word) {
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-    if (command->get_name() == word) return command;
-  return nullptr;
 }
 
 bool TakesValue(const CLI::Option* option) { return option != nullptr && option->get_items_expected_max() > 0; }

@@ -23,11 +23,6 @@ struct Row {
   std::string name, text;
 };
 
-size_t HelpWidth() {
-  const Screen screen = DetectScreen(STDOUT_FILENO);
-  return static_cast<size_t>(screen.live ? std::clamp(screen.width, kNarrowest, kWidest) : Screen().width);
-}
-
 std::string Section(const std::string& title, const std::vector<Row>& rows, size_t width) {
   size_t indent = 0;
   for (const Row& row : rows) indent = std::max(indent, std::min(kMostIndent, row.name.size() + 4));
@@ -135,6 +130,11 @@ class Formatter : public CLI::FormatterBase {
 };
 
 }  // namespace
+
+size_t HelpWidth() {
+  const Screen screen = DetectScreen(STDOUT_FILENO);
+  return static_cast<size_t>(screen.live ? std::clamp(screen.width, kNarrowest, kWidest) : Screen().width);
+}
 
 std::string ShownType(const CLI::Option& option) {
   if (option.get_items_expected_max() == 0) return "";

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "arguments/find_option.hpp"
 #include "arguments/help_page.hpp"
 #include "base/shell_argument.hpp"
 
@@ -45,20 +46,10 @@ Words Replaced(Words words, size_t at, size_t count, const Words& by) {
   return words;
 }
 
-std::vector<const CLI::App*> Below(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
-}
-
 Words CommandNames(const CLI::App& app) {
   Words names;
-  for (const CLI::App* command : Below(app)) names.push_back(command->get_name());
+  for (const CLI::App* command : CommandsBelow(app)) names.push_back(command->get_name());
   return names;
-}
-
-const CLI::App* CommandCalled(const CLI::App& app, const std::string& name) {
-  for (const CLI::App* command : Below(app))
-    if (command->get_name() == name) return command;
-  return nullptr;
 }
 
 Words OptionNames(const CLI::App& app) {
@@ -66,16 +57,6 @@ Words OptionNames(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options([](const CLI::Option* o) { return !o->get_group().empty(); }))
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   return names;
-}
-
-bool IsOption(const std::string& word) {
-  return word.size() > 1 && word[0] == '-' && (word[1] < '0' || word[1] > '9') && word[1] != '.';
-}
-
-const CLI::Option* OptionCalled(const CLI::App& app, const std::string& word) {
-  const bool is_long = word.starts_with("--");
-  if (!IsOption(word) || word == "--" || word == "-") return nullptr;
-  return app.get_option_no_throw(is_long ? word.substr(0, word.find('=')) : word.substr(0, 2));
 }
 
 bool HasPlaces(const CLI::App& app) {
@@ -101,7 +82,7 @@ class Explainer {
       const std::string& word = words_[at_];
       if (word == "--") break;  // only positional words follow
       const Words commands = CommandNames(*app_);
-      if (IsOption(word)) {
+      if (IsOptionWord(word)) {
         const CLI::Option* option = OptionCalled(*app_, word);
         if (option == nullptr) return UnknownOption();
         const bool takes_next = option->get_items_expected_max() > 0 && word.find('=') == word.npos &&
@@ -128,8 +109,6 @@ class Explainer {
   }
 
  private:
-  std::string Line(const Words& words) const { return Joined(words); }
-
   // `--batch 1 4 16`, or a value that the shell split at its spaces.
   std::optional<Mistake> SplitValue(size_t at, const CLI::Option& option) const {
     std::string value = words_[at + 1];
@@ -138,13 +117,13 @@ class Explainer {
     const char* between = IsUnclosed(value) ? " " : ",";
     size_t end = at + 2;
     while (end < words_.size() &&
-           (is_list ? words_[end].find('=') == std::string::npos && !IsOption(words_[end]) && !IsFile(words_[end])
+           (is_list ? words_[end].find('=') == std::string::npos && !IsOptionWord(words_[end]) && !IsFile(words_[end])
                     : IsUnclosed(value)))
       value += between + words_[end++];
     if (end == at + 2) return std::nullopt;
     const Words by = is_list ? Words{words_[at] + "=" + value} : Words{words_[at], value};
     return Mistake{fmt::format("expected one value of {}, got '{}' as a further word", words_[at], words_[at + 2]),
-                   Line(Replaced(words_, at, end - at, by))};
+                   Joined(Replaced(words_, at, end - at, by))};
   }
 
   std::optional<Mistake> Missing() const {
@@ -167,7 +146,7 @@ class Explainer {
     if (later != words_.end()) {  // `export OUT csv`
       Words moved = words_;
       moved.erase(moved.begin() + (later - words_.begin()));
-      return {what, Line(Replaced(moved, at_, 0, {*later}))};
+      return {what, Joined(Replaced(moved, at_, 0, {*later}))};
     }
     const std::string meant = at_ == 0 && meant_.command ? meant_.command(word) : "";
     if (!meant.empty()) return {what, Filled(meant)};
@@ -175,7 +154,7 @@ class Explainer {
     if (app_ == &root_) names.push_back("help");  // TypedWords makes an option of it
     const Words near = Nearest(word, Candidates(names));
     if (near.empty()) return {what, ""};
-    return {what + DidYouMean(near), Line(Replaced(words_, at_, 1, {near.front()}))};
+    return {what + DidYouMean(near), Joined(Replaced(words_, at_, 1, {near.front()}))};
   }
 
   // "run FILE" with the words behind the command that it replaces.
@@ -200,13 +179,13 @@ class Explainer {
       } else if (word == "OUT") {
         filled = take([&](const std::string& one) { return std::filesystem::is_directory(one, error); });
       } else if (word == "ID") {
-        filled = take([](const std::string& one) { return !IsOption(one); });
+        filled = take([](const std::string& one) { return !IsOptionWord(one); });
       }
       is_whole = is_whole && !filled.empty();
       line.push_back(filled.empty() ? word : filled);
     }
     if (is_whole) line.insert(line.end(), rest.begin(), rest.end());
-    return Line(line);
+    return Joined(line);
   }
 
   // An option of another tool is often a value of the experiment.
@@ -214,17 +193,18 @@ class Explainer {
     const std::string& word = words_[at_];
     const size_t equals = word.find('=');
     const std::string name = word.substr(0, equals);
-    const bool has_next = equals == word.npos && at_ + 1 < words_.size() && !IsOption(words_[at_ + 1]);
+    const bool has_next = equals == word.npos && at_ + 1 < words_.size() && !IsOptionWord(words_[at_ + 1]);
     const std::string value = equals != word.npos ? word.substr(equals + 1) : has_next ? words_[at_ + 1] : "";
     const size_t count = has_next ? 2 : 1;
     Mistake mistake{"unknown option '" + name + "'", ""};
     for (const OtherOption& other : kOtherOptions) {
       if (other.name != name) continue;
       mistake.what += fmt::format("; {}", other.answer);
-      mistake.hint = Line(other.option.empty() ? Resumed(value, count) : Replaced(words_, at_, 1, {std::string(other.option)}));
+      mistake.hint =
+          Joined(other.option.empty() ? Resumed(value, count) : Replaced(words_, at_, 1, {std::string(other.option)}));
       return mistake;
     }
-    if (const std::optional<Words> moved = OfCommand(count)) return {mistake.what + " before the command", Line(*moved)};
+    if (const std::optional<Words> moved = OfCommand(count)) return {mistake.what + " before the command", Joined(*moved)};
     const Words near = name.starts_with("--") ? Nearest(name, Candidates(OptionNames(*app_))) : Words();
     const bool is_begun = !near.empty() && near.front().starts_with(name);
     if (meant_.option && !is_begun) {
@@ -234,17 +214,17 @@ class Explainer {
       const Words by = meant_.option(name, value, &others);
       if (!by.empty() || others.size() != before) {
         AddOptions(by, &others);
-        return {mistake.what, Line(others)};
+        return {mistake.what, Joined(others)};
       }
     }
     const Words set = is_begun ? Words() : MeantSettings(name, value, /*in_full=*/!near.empty());
     if (!set.empty()) {
       const bool is_value = has_next && !IsFile(value);
-      mistake.hint = Line(Replaced(words_, at_, is_value ? 2 : 1, {"--set", set.front()}));
+      mistake.hint = Joined(Replaced(words_, at_, is_value ? 2 : 1, {"--set", set.front()}));
       if (set.size() > 1) mistake.what += DidYouMean(set);
     } else if (!near.empty()) {
       mistake.what += DidYouMean(near);
-      mistake.hint = Line(Replaced(words_, at_, 1, {near.front() + (equals == word.npos ? "" : word.substr(equals))}));
+      mistake.hint = Joined(Replaced(words_, at_, 1, {near.front() + (equals == word.npos ? "" : word.substr(equals))}));
     }
     return mistake;
   }

@@ -19,7 +19,7 @@ namespace backplane {
 struct Meanings {
   // Returns "run FILE" for "train"; empty: the word is unknown.
   std::function<std::string(const std::string& word)> command;
-  // Returns the experiment file that the words mean, such as "configs/ppo/cartpole.yaml" for `--algo ppo --env CartPole-v1`.
+  // Returns the experiment file that the words mean, such as "configs/a/b.yaml" for `--algo a --env B-v1`.
   std::function<std::string(const std::vector<std::string>& words)> file;
   // Returns the words that replace an option and its value, such as {"--set", "sweep.seeds.n=3"} for `--seeds 3`. It may
   // change the other words, too.

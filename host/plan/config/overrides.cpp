@@ -131,8 +131,12 @@ std::string ApplyOverride(const Override& override, const std::vector<PluginSlot
   if (!target.known && !override.add && !tree->Find(override.path)) {
     const bool wanted = errors->WantsHint(override.mark);
     const std::vector<std::string> near = wanted ? NearestPaths(override.path, slots) : std::vector<std::string>();
+    const bool is_file = override.mark.source && override.mark.source->is_file;  // points and axes write a path as their key
+    const std::string value = near.empty() ? "" : FlowText(override.value);
     errors->Add(override.mark, fmt::format("unknown path '{}'{}", override.path, DidYouMean(near)), ErrorCode::kOther,
-                near.empty() ? "" : SettingLine(override.mark, "", near.front(), FlowText(override.value)));
+                near.empty() ? ""
+                : is_file    ? near.front() + ": " + value
+                             : SettingLine(override.mark, "", near.front(), value));
     // Marked there, so that a misspelt key is not also reported as missing.
     const size_t dot = override.path.rfind('.');
     if (dot == std::string::npos || IsSection(override.path.substr(0, dot))) {

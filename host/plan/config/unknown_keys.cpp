@@ -127,7 +127,7 @@ std::string WithOptionsInside(const std::string& section, const Node& root, cons
   return KeyLine("options", FlowText(options));
 }
 
-// For `defaults: [ppo/cartpole]`; empty: the list does not start with a file.
+// For `defaults: [folder/file]`; empty: the list does not start with a file.
 std::string BaseOf(const Entry& defaults) {
   if (!defaults.value.IsList() || defaults.value.items.empty()) return "";
   const Node& first = defaults.value.items.front();

@@ -147,7 +147,7 @@ std::string MeantByCommand(const std::string& word) {
   return fs::is_regular_file(word, error) ? "run " + word : fs::is_directory(word, error) ? "run " + word : "";
 }
 
-// "cartpole" of "CartPole-v1".
+// "walker" of "Walker-v1".
 std::string PlainWord(std::string word) {
   if (const size_t version = word.rfind("-v"); version != word.npos && version > 0) word.resize(version);
   std::string plain;

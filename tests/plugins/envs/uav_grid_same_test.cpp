@@ -49,7 +49,7 @@ void ExpectChannel(const harness::Env& env, const char* name, const std::vector<
   for (size_t k = 0; k < wanted.size(); ++k) ASSERT_EQ(found[k], wanted[k]) << name << "[" << k << "]";
 }
 
-// `name`; if the env has the channel `bytes`, its numbers follow those of `name` for each of the `n`.
+// `name`; if the env has the channel `bytes`, its numbers follow the numbers of `name` for each of the `n`.
 std::vector<float> Joined(const harness::Env& env, const char* name, const char* bytes, int64_t n) {
   const bool has = bp::FindChannel(env.spec(), bytes) != nullptr;
   const int64_t size = env.Size(name) / n, more = has ? env.Size(bytes) / n : 0;

@@ -131,7 +131,7 @@ std::string NameWithGain(const ComparisonParts& parts, const Compared& one, size
                      detail.empty() ? "" : ", ", detail);
 }
 
-// Whether the leader beats the other points that beat the baseline.
+// Compares the leader with the other points that are better than the baseline.
 std::string BestOfBetter(const ComparisonParts& parts, const std::vector<Compared>& all, const MeasureSpec& measure) {
   const Rivals rivals = FindRivals(parts, all.front().point, measure);
   const bool alone = std::ranges::none_of(all, [&](const Compared& one) {

@@ -64,7 +64,9 @@ std::string BlocksHtml(const std::vector<Block>& blocks, const BlockHtml& block_
 
 // The first sentence answers the question, so it precedes everything, even the title.
 std::string Headline(const std::vector<std::string>& sentences) {
-  return sentences.empty() ? "" : "<p class=\"lead\">" + HtmlText(sentences[0]) + "</p>\n";
+  constexpr size_t kLargest = 120;  // characters in large type; a longer answer is a paragraph
+  if (sentences.empty()) return "";
+  return fmt::format("<p class=\"lead{}\">{}</p>\n", sentences[0].size() > kLargest ? " long" : "", HtmlText(sentences[0]));
 }
 
 std::string Verdict(const std::vector<std::string>& sentences) {

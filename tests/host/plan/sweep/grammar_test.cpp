@@ -16,6 +16,12 @@ TEST_F(GrammarTest, UnknownKeysAndPathsGetHints) {
               ElementsAre("5:26 unknown path 'rollout.thread'; did you mean 'rollout.threads'?"));
 }
 
+TEST_F(GrammarTest, HintsOfPointsAreInTheFormOfPoints) {
+  PlanResult result = PlanText(kMinimal + "sweep: {list: [{name: a, rollout.thread: 2}]}\n");
+  ASSERT_EQ(result.errors.size(), 1u);
+  EXPECT_EQ(result.errors[0].hint, "rollout.threads: 2");
+}
+
 TEST_F(GrammarTest, EveryPlaceIsReportedOnce) {
   EXPECT_THAT(
       PlanErrors("sweep: {grid: {learner.options.lr: [7, 0.5], env.options.legs: [2, x, 99]}}\n"),

@@ -89,6 +89,13 @@ TEST(RenderHtml, TheHeadlineComesFirstAndSectionsInTheirOrder) {
   EXPECT_TRUE(Contains(html, "<summary>Rules that stayed silent: 1</summary>"));
 }
 
+TEST(RenderHtml, ALongAnswerIsAParagraph) {
+  Document document = SmallDocument();
+  EXPECT_FALSE(Contains(RenderHtml(document), "class=\"lead long\""));
+  document.verdict[0] = std::string(121, 'x');
+  EXPECT_TRUE(Contains(RenderHtml(document), "class=\"lead long\""));
+}
+
 TEST(RenderHtml, AChangeCanBeCopiedAsACommand) {
   EXPECT_TRUE(Contains(RenderHtml(SmallDocument()), "<code>backplane run FILE --set learner.options.num_epochs=5</code>"));
 }
