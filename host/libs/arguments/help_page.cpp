@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arguments/command_pages.hpp"
+#include "arguments/find_option.hpp"
 #include "base/screen.hpp"
 #include "base/text_columns.hpp"
 
@@ -78,8 +79,12 @@ std::vector<Row> OptionRows(const CLI::App& app, bool positional) {
   return rows;
 }
 
-std::vector<const CLI::App*> CommandsIn(const CLI::App& app, std::string_view group) {
-  return app.get_subcommands([&](const CLI::App* one) { return one->get_group() == group; });
+// Commands below `app`: of one group, or all.
+std::vector<Row> CommandRows(const CLI::App& app, std::string_view group = "") {
+  std::vector<Row> rows;
+  for (const CLI::App* one : CommandsBelow(app))
+    if (group.empty() || one->get_group() == group) rows.push_back({one->get_name(), one->get_description()});
+  return rows;
 }
 
 std::string FullName(const CLI::App& app) {
@@ -90,7 +95,7 @@ std::string FullName(const CLI::App& app) {
 std::string Usage(const CLI::App& app) {
   std::string text = app.get_parent() ? "backplane " + FullName(app) : app.get_name();
   const std::vector<const CLI::Option*> places = app.get_options([](const CLI::Option* one) { return one->get_positional(); });
-  if (places.empty() && !app.get_subcommands([](const CLI::App*) { return true; }).empty()) text += " COMMAND";
+  if (places.empty() && !CommandsBelow(app).empty()) text += " COMMAND";
   for (const CLI::Option* place : places) {
     const std::string name = ShownType(*place) + (place->get_items_expected_max() > 1 ? "..." : "");
     text += place->get_required() ? " " + name : " [" + name + "]";
@@ -112,18 +117,9 @@ class Formatter : public CLI::FormatterBase {
     const size_t width = HelpWidth();
     std::string text = WrapAfter("", "", app->get_description(), width);
     text += "\n" + WrapAfter("Usage: ", "         ", Usage(*app), width - 9);
-    if (app->get_parent()) {
-      std::vector<Row> below;
-      for (const CLI::App* one : app->get_subcommands([](const CLI::App*) { return true; }))
-        below.push_back({one->get_name(), one->get_description()});
-      text += Section("Commands", below, width);
-    } else {
-      for (const std::string_view group : kCommandGroups) {
-        std::vector<Row> rows;
-        for (const CLI::App* one : CommandsIn(*app, group)) rows.push_back({one->get_name(), one->get_description()});
-        text += Section(std::string(group), rows, width);
-      }
-    }
+    if (app->get_parent()) text += Section("Commands", CommandRows(*app), width);
+    for (const std::string_view group : kCommandGroups)
+      if (!app->get_parent()) text += Section(std::string(group), CommandRows(*app, group), width);
     text += Section("Arguments", OptionRows(*app, true), width) + Section("Options", OptionRows(*app, false), width);
     return text + ExamplesOf(*app, width) + (app->get_footer().empty() ? "" : "\n" + app->get_footer() + "\n");
   }

@@ -85,9 +85,8 @@ class Explainer {
       if (IsOptionWord(word)) {
         const CLI::Option* option = OptionCalled(*app_, word);
         if (option == nullptr) return UnknownOption();
-        const bool takes_next = option->get_items_expected_max() > 0 && word.find('=') == word.npos &&
-                                (!word.starts_with("--") ? word.size() == 2 : true);
-        if (takes_next && option->get_items_expected_min() > 0) ++at_;
+        const bool is_name_only = word.starts_with("--") ? word.find('=') == word.npos : word.size() == 2;
+        if (is_name_only && option->get_items_expected_min() > 0) ++at_;
       } else if (const CLI::App* command = CommandCalled(*app_, word)) {
         app_ = command;
       } else if (!commands.empty() && (app_ == &root_ || !HasPlaces(*app_))) {
@@ -127,21 +126,16 @@ class Explainer {
   }
 
   std::optional<Mistake> Missing() const {
-    Words missing;
-    for (const CLI::Option* option : app_->get_options([](const CLI::Option*) { return true; }))
-      if (option->get_required() && option->count() == 0)
-        missing.push_back(option->get_positional()       ? ShownType(*option)
-                          : option->get_lnames().empty() ? ""
-                                                         : "--" + option->get_lnames().front());
+    const auto missing = app_->get_options([](const CLI::Option* one) { return one->get_required() && one->count() == 0; });
     if (missing.empty()) return std::nullopt;
-    return Mistake{fmt::format("expected {}, got none", missing.front()), ""};
+    const CLI::Option& first = *missing.front();
+    return Mistake{fmt::format("expected {}, got none", first.get_positional() ? ShownType(first) : first.get_name()), ""};
   }
 
   Mistake UnknownCommand(const Words& commands) const {
     const std::string& word = words_[at_];
-    const auto later = std::find_if(
-        words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end(),
-        [&](const std::string& one) { return std::find(commands.begin(), commands.end(), one) != commands.end(); });
+    const auto from = words_.begin() + static_cast<std::ptrdiff_t>(at_);
+    const auto later = std::find_first_of(from, words_.end(), commands.begin(), commands.end());
     const std::string what = "unknown command '" + word + "'";
     if (later != words_.end()) {  // `export OUT csv`
       Words moved = words_;
@@ -163,7 +157,7 @@ class Explainer {
     const auto take = [&](const auto& fits) -> std::string {
       const auto found = std::find_if(rest.begin(), rest.end(), fits);
       if (found == rest.end()) return "";
-      const std::string word = *found;
+      std::string word = std::move(*found);
       rest.erase(found);
       return word;
     };

@@ -132,9 +132,10 @@ class HostKeyReader {
     const Node* section = dot == std::string::npos ? &root_ : FindPath(root_, key.path.substr(0, dot));
     if (section && !section->IsMap() && !section->IsNull()) return;  // it has its own error
     if (IsMisspelt(key.path)) return;                                // the misspelt key has an error
-    errors_->Add(
-        PathMark(root_, key.path), fmt::format("missing key '{}': {}", key.path, key.doc), ErrorCode::kOther,
-        key.type == ValueType::kPluginName ? InstalledPlugin(key.path.starts_with("env") ? BP_KIND_ENV : BP_KIND_LEARNER) : "");
+    const Mark mark = PathMark(root_, key.path);
+    const bool has_hint = key.type == ValueType::kPluginName && errors_->WantsHint(mark);  // a search reads all plugins
+    errors_->Add(mark, fmt::format("missing key '{}': {}", key.path, key.doc), ErrorCode::kOther,
+                 has_hint ? InstalledPlugin(key.path.starts_with("env") ? BP_KIND_ENV : BP_KIND_LEARNER) : "");
   }
 
   // Uses the env's declared number if the file sets none. It is the same on every machine, because it belongs to the identity.

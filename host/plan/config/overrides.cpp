@@ -140,9 +140,9 @@ std::string ApplyOverride(const Override& override, const std::vector<PluginSlot
     // Marked there, so that a misspelt key is not also reported as missing.
     const size_t dot = override.path.rfind('.');
     if (dot == std::string::npos || IsSection(override.path.substr(0, dot))) {
-      Node value = override.value;
-      value.reported = true;
-      tree->Set(override.path, override.mark, std::move(value));
+      Node reported = override.value;
+      reported.reported = true;
+      tree->Set(override.path, override.mark, std::move(reported));
     }
     return override.path;
   }

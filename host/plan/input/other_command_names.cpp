@@ -198,7 +198,7 @@ std::string MeantFile(const std::vector<std::string>& words) {
 }
 
 // Removes options that name the file, and returns the file of their values.
-std::string FileOf(std::string value, std::vector<std::string>* others) {
+std::string FileOf(const std::string& value, std::vector<std::string>* others) {
   fs::path path = value;
   for (size_t i = 0; i + 1 < others->size(); ++i) {
     if (!others->at(i).starts_with('-') || !std::ranges::count(kFileOptions, KeyOf(others->at(i)))) continue;
