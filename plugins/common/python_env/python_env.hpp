@@ -1,5 +1,5 @@
 // Rows that are envs written in Python, run by env processes. The request contains the type of the envs and their name or file;
-// worker.py interprets it.
+// the program in worker/ interprets it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// worker.py as of the plugin's build: part of the plugin's file, so that the file's hash covers both.
+// The program in worker/ as of the plugin's build: part of the plugin's file, so that the file's hash covers both.
 #pragma once
 
 namespace backplane::python_env {

@@ -12,7 +12,7 @@
 
 namespace backplane::python_env {
 
-// The descriptors of a worker; worker.py has the same numbers.
+// The descriptors of a worker; worker/start.py has the same numbers.
 enum : int { kCommands = 3, kReplies, kMemory, kSource, kLife, kFirstFree };
 
 // Throws bp::Error with the text of `errno`.

@@ -33,7 +33,7 @@ constexpr uint32_t kMostErrorBytes = 64 * 1024;  // of a reply that reports an e
 constexpr uint32_t kMostTextBytes = 16 << 20;    // of the description of an env
 constexpr size_t kPortion = 1 << 20;             // memory grows with the bytes that have arrived
 
-// The kinds of messages that worker.py answers with more than an end or an error.
+// The kinds of messages that worker/process.py answers with more than an end or an error.
 bool HasAnswer(char kind) { return kind == 'C' || kind == 'Z' || kind == 'G' || kind == 'P'; }
 
 uint32_t MostBytesOfReply(char kind) {

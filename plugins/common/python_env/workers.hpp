@@ -1,5 +1,5 @@
-// The env processes of an env written in Python: each runs some of the rows and receives commands over a socket. worker.py is
-// the other side and documents the messages.
+// The env processes of an env written in Python: each runs some of the rows and receives commands over a socket. The
+// program in worker/ is the other side; worker/start.py documents the messages.
 #pragma once
 
 #include <poll.h>

@@ -1,0 +1,197 @@
+"""Part of the env processes' program: answers the messages of the trial's process."""
+
+
+KINDS = {"gymnasium": (gymnasium_maker, GymnasiumRows), "pettingzoo": (pettingzoo_maker, ParallelRows)}
+TYPES = {"f32": "float32", "i32": "int32", "u8": "uint8"}
+
+
+def read_exactly(n):
+    data = b""
+    while len(data) < n:
+        more = os.read(COMMANDS, n - len(data))
+        if not more:
+            sys.exit(0)
+        data += more
+    return data
+
+
+def write_all(data):
+    view = memoryview(data)
+    while view:
+        view = view[os.write(REPLIES, view):]
+
+
+def reply(body=b""):
+    write_all(struct.pack("<I", len(body)) + body)
+
+
+def shortened(text):
+    return text if len(text) <= MOST_TRACEBACK else text[:200] + "\n  ...\n" + text[200 - MOST_TRACEBACK:]
+
+
+class Worker:
+    def create(self, text):
+        """b"C" and the configuration: creates the envs of my rows. The first worker answers with a description."""
+        global gymnasium, numpy, spaces
+        config = json.loads(text)
+        self.index, self.workers = config["worker"], config["workers"]
+        try:
+            import gymnasium.spaces
+            import gymnasium.wrappers
+            import numpy
+        except ImportError as e:
+            raise Refusal(f"python: {sys.executable}: a package is missing: {e}") from e
+        spaces = gymnasium.spaces
+        maker, rows = KINDS[config["kind"]]
+        self.own = range(self.index, config["rows"], self.workers)
+        self.make = maker(config)
+        self.rows = rows(self.make, len(self.own))
+        self.rows.build()
+        self.channels = self.rows.describe(self.rows.envs[0])
+        return json.dumps(self.describe()).encode() if self.index == 0 else b""
+
+    def describe(self):
+        """Describes the envs by probing a separate one, so that no row is affected."""
+        sample = self.make()
+        try:
+            not_kept = self.rows.goes_on(sample)
+        except Exception as e:  # an env's objects may raise anything when pickled
+            not_kept = f"{type(e).__name__}: {e}"
+        metadata = getattr(sample, "metadata", None) or {}
+        modes = metadata.get("render_modes") or []
+        said = {
+            "agents": len(getattr(self.rows, "agents", [0])),
+            "channels": self.channels,
+            "versions": versions(),
+            "not_kept": not_kept,
+            "pictures": "rgb_array" in modes,
+            "fps": float(metadata.get("render_fps") or 0),
+            "max_episode_steps": self.rows.time_limit(sample),
+        }
+        sample.close()
+        return said
+
+    def bind(self, text):
+        """b"L" and the offsets of each channel's array, the seeds and the mask in the shared memory."""
+        layout = json.loads(text)
+        self.memory = mmap.mmap(MEMORY, layout["bytes"])
+        n = len(self.own)
+
+        def array(key, shape, dtype):
+            # The rows of the workers before me come first; row r is the r // workers-th of its worker.
+            count = int(numpy.prod(shape, dtype=numpy.int64))
+            first = layout["starts"][self.index] * count * numpy.dtype(dtype).itemsize
+            flat = numpy.frombuffer(self.memory, dtype, n * count, layout["offsets"][key] + first)
+            return flat.reshape((n, *shape))
+
+        def channel(c):
+            agents = (len(self.rows.agents),) if c.get("scope") == "agent" else ()
+            return array(c["name"], (*agents, *c["shape"]), TYPES[c["dtype"]])
+
+        self.rows.bind({c["name"]: channel(c) for c in self.channels})
+        self.seeds = array("seeds", (), "uint64")
+        self.mask = array("mask", (), "uint8")
+
+    def size(self, _):
+        """b"Z": width and height of a picture, from a separate env."""
+        env = self.make(render_mode="rgb_array")
+        env.reset(seed=0)
+        height, width = numpy.asarray(env.render()).shape[:2]
+        env.close()
+        return struct.pack("<II", width, height)
+
+    def picture(self, text):
+        """b"P" and one of my rows: its picture as a PNG file."""
+        env = self.rows.envs[self.place(struct.unpack("<Q", text)[0])]
+        inner = env.unwrapped
+        before = inner.render_mode
+        inner.render_mode = "rgb_array"  # only here, because some envs are slower in that mode
+        try:
+            return png(env.render())
+        finally:
+            inner.render_mode = before
+
+    def save(self, _):
+        """b"G": a length and a pickle per row."""
+        return b"".join(struct.pack("<Q", len(state)) + state for state in self.rows.get_states())
+
+    def load(self, data):
+        """b"U" and the output of `save` for my rows."""
+        states, at = [], 0
+        for _ in self.own:
+            length, = struct.unpack_from("<Q", data, at)
+            states.append(data[at + 8:at + 8 + length])
+            at += 8 + length
+        self.rows.set_states(states)
+
+    ANSWERS = {b"C": create, b"L": bind, b"Z": size, b"P": picture, b"G": save, b"U": load}
+
+    def place(self, row):
+        """The index of my first row that is at least `row`."""
+        return max(0, (row - self.index + self.workers - 1) // self.workers)
+
+    def reset(self, begin, end):
+        places = range(self.place(begin), self.place(end))
+        mask = self.mask[places.start:places.stop].tolist()
+        seeds = dict(zip(places, self.seeds[places.start:places.stop].tolist()))
+        self.rows.reset([i for i, wanted in zip(places, mask) if wanted], seeds)
+
+    def serve(self):
+        done = struct.pack("<I", 0)
+        while message := os.read(COMMANDS, RANGE.size):
+            try:
+                if message[0] in (STEP, RESET):
+                    if len(message) < RANGE.size:
+                        message += read_exactly(RANGE.size - len(message))
+                    kind, begin, end = RANGE.unpack(message)
+                    if kind == STEP:
+                        self.rows.step(self.place(begin), self.place(end))
+                    else:
+                        self.reset(begin, end)
+                    os.write(REPLIES, done)
+                    continue
+                if len(message) < HEADER.size:
+                    message += read_exactly(HEADER.size - len(message))
+                kind, length = HEADER.unpack_from(message)
+                text = message[HEADER.size:] + read_exactly(HEADER.size + length - len(message))
+                answer = self.ANSWERS[bytes([kind])](self, text)
+                reply(b"" if answer is None else b"V" + answer)
+            except BaseException as e:  # an env may also raise SystemExit
+                if isinstance(e, SystemExit) and e.code == 0:
+                    raise
+                try:
+                    said = self.report(e)
+                except MemoryError:
+                    said = OUT_OF_MEMORY
+                reply(said)
+        self.rows.close()
+
+    def report(self, error):
+        """The error as JSON, with the traceback from the first line outside this file."""
+        place = self.rows.at if hasattr(self, "rows") else -1
+        said = {
+            "row": self.own[place] if place >= 0 else -1,
+            "config": isinstance(error, Refusal),
+            "oom": isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM),
+        }
+        if said["config"]:
+            said |= {"row": -1, "error": shortened(str(error))}
+        else:
+            at = error.__traceback__
+            while at.tb_next and at.tb_frame.f_code.co_filename == __file__:
+                at = at.tb_next
+            lines = "".join(traceback.format_exception(error.with_traceback(at))).rstrip()
+            last = traceback.format_exception_only(error)[-1].strip()
+            said |= {"error": shortened(last), "traceback": shortened(lines)}
+        return b"E" + json.dumps(said).encode()
+
+
+def main():
+    leave_with_the_trial()
+    if not getattr(sys.flags, "safe_path", False):
+        del sys.path[0]  # the folder of this text, which does not exist
+    Worker().serve()
+
+
+if __name__ == "__main__":
+    main()
