@@ -163,12 +163,13 @@ constexpr ReferenceColumn<NamedFact> kExitColumns[] = {
 
 constexpr NamedFact kVariables[] = {
     {"BACKPLANE_PLUGIN_PATH", "Folders with plugins, separated by ':'; searched after --plugin-path."},
-    {"BACKPLANE_PYTHON", "Python for searches, figures, Ray and plugins in Python, instead of the one that was installed."},
+    {"BACKPLANE_PYTHON", "Python for searches, figures, Ray and `setup torch`, instead of the one that was installed."},
     {"BACKPLANE_TORCH_LIB", "Folder with the libraries of LibTorch, instead of the one that was installed."},
     {"BACKPLANE_HOME", "Folder of the installation, for programs that embed Backplane and for the Python package."},
-    {"BACKPLANE_CLUSTER_PATIENCE", "Seconds to wait for an answer of Slurm or Ray before a batch gives up."},
+    {"BACKPLANE_CLUSTER_PATIENCE", "Seconds that a call to Slurm may take, and unit of other cluster waits; default: 30."},
+    {"BACKPLANE_VALIDATE", "`off` skips the fast cases before the first trial with a new plugin file."},
     {"BACKPLANE_PROGRAM", "Set by Backplane for its tools: the program that was typed."},
-    {"BACKPLANE_WORKERS", "Set by Backplane for a trial on several nodes: the rollout workers that run there."},
+    {"BACKPLANE_WORKERS", "Ray cluster that runs the rollout workers, as `ray:ADDRESS`; without it, this machine runs them."},
     {"BACKPLANE_REPORT_FD", "Set by Backplane for a trial by command: the pipe that takes its reports."},
     {"BACKPLANE_REPORT_INODE", "Set by Backplane for a trial by command: the identity of that pipe."},
     {"BACKPLANE_TRIAL_DIR", "Set by Backplane for a trial by command: the folder of the trial."},
@@ -177,7 +178,7 @@ constexpr NamedFact kVariables[] = {
     {"CUDA_VISIBLE_DEVICES", "GPUs that trials may use, as for every program; each trial gets its own."},
     {"NO_COLOR", "Any value switches colours off, unless --color is given."},
     {"TERM", "`dumb` switches off lines that are drawn again."},
-    {"VIRTUAL_ENV", "Virtual environment whose Python runs plugins in Python, if no other is named."},
+    {"VIRTUAL_ENV", "Virtual environment whose Python runs envs in Python, unless their option `python` is set."},
     {"PYTORCH_ALLOC_CONF", "Settings of LibTorch's allocator; plugins keep yours."},
     {"SLURM_CPUS_PER_TASK", "Set by Slurm: the cores of a node agent."},
 };
