@@ -302,7 +302,7 @@ std::vector<Command> TuneCommands() {
              })
         .ShowsDefault("10m");
     add->Add("--point", "NAME", &args->point, "Point of the sweep to tune (default: no sweep, or the first tunable point)");
-    add->Add("--seconds", "S", &args->seconds, "Training time per trial; longer if an iteration takes longer")
+    add->Add("--seconds", "S", &args->seconds, "Training time per trial, or four iterations if longer")
         .ShowsDefault()
         .Within(0.1, 86400.0);
     add->Add("--seeds", "N", &args->seeds, "Trials per side of a measurement")
