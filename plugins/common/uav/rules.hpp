@@ -74,7 +74,7 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("state_map", &Options::state_map,
             "Map in STATE: all obstacles, those that some UAV has seen, or none, which is much cheaper"),
     bp::Opt("others", &Options::others,
-            "Other UAVs in OBS: a block of numbers each, or two patches with their positions and targets"),
+            "Other UAVs in OBS: a block of numbers each, or two patches with their positions and next cells"),
     bp::Opt("patch_dtype", &Options::patch_dtype,
             "float32: patches and map are in OBS and STATE; int8: in separate channels, with a quarter of the bytes",
             {.flags = BP_PARAM_LATER}),
