@@ -12,31 +12,15 @@ namespace backplane {
 namespace {
 
 constexpr std::string_view kCauses[] = {kCrashCause, kExitCause, kHangCause, kErrorCause, ""};
-// If one of these fails, results of two runs may differ for this reason.
-constexpr std::string_view kBasic[] = {"stays-in-its-buffers",  "writes-only-its-rows", "writes-every-output",
-                                       "act-writes-its-rows",   "same-seed-same-bytes", "act-repeats",
-                                       "same-seed-same-learner"};
-constexpr std::string_view kComparing[] = {
-    "uses-strides",        "reset-forgets",      "instances-share-nothing", "rows-are-independent",
-    "split-ranges",        "threads-same-bytes", "slots-same-bytes",        "snapshot-continues",
-    "act-reads-its-rows",  "row-exact",          "act-in-threads",          "threads-change-nothing",
-    "rows-change-nothing", "state-comes-back",   "state-continues",         "state-replaces",
-    "two-threads",         "newer-host",         "pictures-change-nothing"};
-
-size_t PlaceIn(const auto& list, std::string_view name) {
-  return static_cast<size_t>(std::ranges::find(list, name) - std::begin(list));
-}
-
-size_t PlaceInTable(const CaseResult& result) {
-  const auto& all = AllCases();
-  return static_cast<size_t>(std::ranges::find(all, result.name, [](const Case& one) { return std::string(one.name); }) -
-                             all.begin());
-}
 
 auto Rank(const CaseResult& result) {
-  const size_t basic = PlaceIn(kBasic, result.name), comparing = PlaceIn(kComparing, result.name);
-  return std::tuple(PlaceIn(kCauses, result.cause), result.cause.empty() ? basic : 0, result.cause.empty() ? comparing : 0,
-                    PlaceInTable(result));
+  const Case* const one = FindCase(result.name);
+  const auto cause = std::ranges::find(kCauses, result.cause) - std::begin(kCauses);
+  return std::tuple(cause, result.cause.empty() ? one->evidence : Evidence::kBasic, one - AllCases().data());
+}
+
+bool Is(const CaseResult& result, Evidence evidence) {
+  return result.cause.empty() && FindCase(result.name)->evidence == evidence;
 }
 
 // "step of rows [0, 4) in slot 1" -> "step"
@@ -77,13 +61,10 @@ std::vector<Failure> ByCause(const std::vector<CaseResult>& results) {
   std::vector<Failure> failures;
   for (const CaseResult* result : bad) {
     const auto same = std::ranges::find_if(failures, [&](const Failure& one) { return IsSame(*one.first, *result); });
-    const auto basic = std::ranges::find_if(failures, [&](const Failure& one) {
-      return one.first->cause.empty() && std::ranges::find(kBasic, one.first->name) != std::end(kBasic);
-    });
-    const bool compares = std::ranges::find(kComparing, result->name) != std::end(kComparing);
+    const auto basic = std::ranges::find_if(failures, [&](const Failure& one) { return Is(*one.first, Evidence::kBasic); });
     if (same != failures.end()) {
       ++same->same, same->is_of_rule &= result->cause.empty();
-    } else if (basic != failures.end() && compares && result->cause.empty()) {
+    } else if (basic != failures.end() && Is(*result, Evidence::kCompares)) {
       ++basic->hidden;
     } else {
       failures.push_back({result, 0, 0, IsOfRule(*result, results)});

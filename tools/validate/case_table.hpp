@@ -17,6 +17,9 @@ namespace backplane {
 inline constexpr uint32_t kOfEnvs = 1 << BP_KIND_ENV, kOfLearners = 1 << BP_KIND_LEARNER, kOfMonitors = 1 << BP_KIND_MONITOR,
                           kOfAll = kOfEnvs | kOfLearners | kOfMonitors;
 
+// If a case of kBasic fails, results of two runs may differ for this reason, so a failure of kCompares says nothing more.
+enum class Evidence { kBasic, kCompares, kOwn };
+
 struct Case {
   const char* name;  // in kebab case; stable, because people use it
   uint32_t kinds;
@@ -25,7 +28,8 @@ struct Case {
   // Returns if the plugin keeps the rule; otherwise throws CaseEnd, or the exception of a plugin call. `result` receives a
   // note.
   void (*run)(Subject& subject, CaseResult* result);
-  CallSet calls;                      // functions that it may call, on any plugin
+  CallSet calls;  // functions that it may call, on any plugin
+  Evidence evidence = Evidence::kOwn;
   std::optional<FastCost> fast = {};  // set by AllCases; such cases also run before the first trial
 
   bool Is(uint32_t kind) const { return (kinds & (1u << kind)) != 0; }

@@ -224,7 +224,7 @@ std::vector<Case> EnvExtensionCases() {
   return {
       {"snapshot-continues", kOfEnvs, "A row set to a snapshot has its observation and repeats the next 200 steps bit for bit.",
        "Save everything that affects the next step: the random stream's counter, a solver's warm start, the step count.",
-       SnapshotContinues, kPlays | CallSet{PluginCall::kSnapshot}},
+       SnapshotContinues, kPlays | CallSet{PluginCall::kSnapshot}, Evidence::kCompares},
       {"snapshot-refuses", kOfEnvs, "`set` rejects bytes that are not a snapshot of this env, model and version.",
        "Start a snapshot with a number that identifies them.", SnapshotRefuses, kPlays | CallSet{PluginCall::kSnapshot}},
       {"inject-comes-back", kOfEnvs, "A state set by name reads back unchanged.", "Set and get all parts in the same order.",
@@ -233,7 +233,7 @@ std::vector<Case> EnvExtensionCases() {
        "A data set returns the same items for the same seed, each once per epoch, in any groups.",
        "Derive the order of an epoch only from the seed.", SourceKeepsItsOrder, kPlays | CallSet{PluginCall::kSource}},
       {"pictures-change-nothing", kOfEnvs, "The same state gives the same picture, and drawing changes no step.",
-       "Draw from const state.", PicturesChangeNothing, kPlays | CallSet{PluginCall::kRender}},
+       "Draw from const state.", PicturesChangeNothing, kPlays | CallSet{PluginCall::kRender}, Evidence::kCompares},
   };
 }
 

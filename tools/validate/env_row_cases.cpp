@@ -117,19 +117,20 @@ std::vector<Case> EnvRowCases() {
   return {
       {"same-seed-same-bytes", kOfEnvs, "The same seeds and actions give the same bytes, also within one process.",
        "Draw only from the row's stream (bp::Rng, bp_rng): no rand(), clock, static or uninitialised memory.",
-       SameSeedSameBytes, kPlays},
+       SameSeedSameBytes, kPlays, Evidence::kBasic},
       {"reset-forgets", kOfEnvs, "`reset` removes all traces of earlier episodes.", "Set every member of the row in reset.",
-       ResetForgets, kPlays},
+       ResetForgets, kPlays, Evidence::kCompares},
       {"instances-share-nothing", kOfEnvs, "An instance is independent of others in the process.",
-       "Move statics and globals into the instance.", InstancesShareNothing, kPlays},
+       "Move statics and globals into the instance.", InstancesShareNothing, kPlays, Evidence::kCompares},
       {"rows-are-independent", kOfEnvs, "A row's bytes do not depend on other rows, their number or their actions.",
-       "Keep a state and a random stream for each row.", RowsAreIndependent, kPlays},
+       "Keep a state and a random stream for each row.", RowsAreIndependent, kPlays, Evidence::kCompares},
       {"split-ranges", kOfEnvs, "[0, n) gives the bytes of [0, k) and [k, n), in any order.",
-       "Keep no data from one row of a call to the next.", SplitRanges, kPlays},
+       "Keep no data from one row of a call to the next.", SplitRanges, kPlays, Evidence::kCompares},
       {"threads-same-bytes", kOfEnvs, "With ROWS_CONCURRENT two threads on disjoint ranges give the bytes of one.",
-       "Move scratch memory into the row or onto the stack; else set kRowsConcurrent = false.", ThreadsSameBytes, kPlays},
+       "Move scratch memory into the row or onto the stack; else set kRowsConcurrent = false.", ThreadsSameBytes, kPlays,
+       Evidence::kCompares},
       {"slots-same-bytes", kOfEnvs, "A rollout of several slots gives the bytes of a single slot.",
-       "Keep the state yourself, and do not read OBS back.", SlotsSameBytes, kPlays},
+       "Keep the state yourself, and do not read OBS back.", SlotsSameBytes, kPlays, Evidence::kCompares},
   };
 }
 
