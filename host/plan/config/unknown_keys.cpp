@@ -131,7 +131,8 @@ std::string WithOptionsInside(const std::string& section, const Node& root, cons
 std::string BaseOf(const Entry& defaults) {
   if (!defaults.value.IsList() || defaults.value.items.empty()) return "";
   const Node& first = defaults.value.items.front();
-  return first.IsScalar() && !first.text.empty() && first.text != "_self_" ? KeyLine("base", first.text + ".yaml") : "";
+  if (!first.IsScalar() || first.text.empty() || first.text == "_self_") return "";
+  return KeyLine("base", first.text + (first.text.ends_with(".yaml") ? "" : ".yaml"));
 }
 
 // A line for a key that other tools write in a different form; empty: none.

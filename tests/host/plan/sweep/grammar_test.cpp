@@ -22,6 +22,18 @@ TEST_F(GrammarTest, HintsOfPointsAreInTheFormOfPoints) {
   EXPECT_EQ(result.errors[0].hint, "rollout.threads: 2");
 }
 
+TEST_F(GrammarTest, DefaultsOfHydraHintTheirFirstFileAsBase) {
+  for (const auto& [list, line] : std::map<std::string, std::string>{{"[ppo/ant]", "base: ppo/ant.yaml"},
+                                                                     {"[ppo/ant.yaml, b]", "base: ppo/ant.yaml"},
+                                                                     {"[_self_, ppo/ant]", ""},
+                                                                     {"[{override: x}]", ""},
+                                                                     {"[]", ""}}) {
+    const PlanResult result = PlanText(kMinimal + "defaults: " + list + "\n");
+    ASSERT_EQ(result.errors.size(), 1u) << list;
+    EXPECT_EQ(result.errors[0].hint, line) << list;
+  }
+}
+
 TEST_F(GrammarTest, EveryPlaceIsReportedOnce) {
   EXPECT_THAT(
       PlanErrors("sweep: {grid: {learner.options.lr: [7, 0.5], env.options.legs: [2, x, 99]}}\n"),
