@@ -177,7 +177,7 @@ class Gate {
                                        SignedRatio(difference->value), SignedRatio(difference->low),
                                        SignedRatio(difference->high)));
     if (const size_t set_aside = n * test.looks - test.n; set_aside > 0)
-      out_.notes.push_back(fmt::format("{} {} set aside, as other programs wanted the cores.", set_aside,
+      out_.notes.push_back(fmt::format("{} {} discarded, because other programs wanted the cores.", set_aside,
                                        set_aside == 1 ? "block was" : "blocks were"));
     if (test.difference) {
       SetChange([&](double apart) { return 100 * (ratio * std::exp(apart) - 1); }, *test.difference);
@@ -223,13 +223,13 @@ class Gate {
     std::string text = fmt::format("UNDECIDED: {} is neither shown to be below {} nor above it. {}.", what, limit, evidence);
     if (test.unconfirmed && test.difference)
       text += fmt::format(
-          " The permutation test finds a side, but Welch's test does not (p = {:.2g}, limit {:.2g}). A few extreme scores or "
+          " The permutation test finds a change, but Welch's test does not (p = {:.2g}, limit {:.2g}). A few extreme scores or "
           "unequal spreads can cause this; a decision needs both.",
           test.difference->p / 2, ShareOfALook() / 2);
     if (!test.difference)
       return text + (test.looks < LooksAtMost()
-                         ? " Scores without a spread need all looks."
-                         : " Scores without a spread lie at the limit itself: another limit can be judged.");
+                         ? " Scores without a spread are judged at the last look."
+                         : " The scores have no spread and are exactly at the limit; set a different limit.");
     return text + (out_.needed ? Needed() : "");
   }
 
