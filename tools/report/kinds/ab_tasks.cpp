@@ -77,7 +77,7 @@ std::string PairOverTasks(const std::vector<JudgedTask>& tasks, size_t pair) {
                           names.size(), tasks.size(), on);
     } else {
       text += leads ? fmt::format("{} and {} {} on {}", first, second, words, on) : fmt::format("on {} they {}", on, words);
-      if (answer == Answer::kNotRanked) text += " (neither is shown to beat doing nothing)";
+      if (answer == Answer::kNotRanked) text += " (neither is shown to beat both doing nothing and acting at random)";
     }
   }
   return text;

@@ -121,7 +121,7 @@ std::string BetterText(const AbScores& scores, const PairJudgement& pair) {
                                  Means(scores, pair) + CpuText(pair));
   text += WhyTheyDiffer(scores, pair);
   if (pair.equivalent) text += fmt::format(" That is less than the margin, {}.", MarginText(scores, pair));
-  if (other.below_floors) text += fmt::format(" {} does not beat doing nothing.", other.name);
+  if (other.below_floors) text += fmt::format(" {} is not shown to beat both doing nothing and acting at random.", other.name);
   return text;
 }
 
