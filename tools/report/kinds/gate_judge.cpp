@@ -107,15 +107,16 @@ class Gate {
     const bool may_be_zero = !(mean.low.value_or(mean.value) > 0 || mean.high.value_or(mean.value) < 0);
     if (may_be_zero && condition_.percent != 0) {
       scores_.whys_invalid.push_back(
-          fmt::format("{} of the baseline is {}: a mean that may be 0 has no share, so only {} can be judged.",
+          fmt::format("{} of the baseline is {}, so its mean may be 0 and a percentage of it has no meaning; use {}.",
                       condition_.measure, FormatNumber(mean, scores_.metric.digits), condition_.below ? "< 0%" : "> 0%"));
       Invalid();
       return;
     }
     const double factor = 1 + condition_.percent / 100 * (mean.value < 0 ? -1 : 1);
     if (factor <= 0) {  // scores that are multiplied by it would change sides
-      scores_.whys_invalid.push_back(fmt::format("{:g} % of a mean of {} leaves its sign: a limit within 100 % can be judged.",
-                                                 condition_.percent, FormatNumber(mean, scores_.metric.digits)));
+      scores_.whys_invalid.push_back(
+          fmt::format("a change of {:g} % gives a mean of {} the opposite sign; use a limit within 100 %.", condition_.percent,
+                      FormatNumber(mean, scores_.metric.digits)));
       Invalid();
       return;
     }
