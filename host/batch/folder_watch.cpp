@@ -122,7 +122,7 @@ std::string FolderWatch::DescribeRecord(HeldFile* record) {
   } catch (const std::exception& error) {
     return ". Its record cannot be saved: " + std::string(error.what());
   }
-  if (free) return ". Its record is in " + name.string() + " again; the same command resumes";
+  if (free) return ". Its record was restored to " + name.string() + "; the same command resumes";
   return ". Its record is in " + kept.string() + ". To resume, rename it to " + name.filename().string() +
          " and repeat the command";
 }

@@ -161,8 +161,7 @@ class BatchText {
     }
     std::string end;
     if (in_file > 0) end = fmt::format("{} {} in {}", in_file, in_file == 1 ? "error" : "errors", args_.input.file.string());
-    if (in_file < errors.size())
-      end += in_file > 0 ? "; the same command checks the rest again" : "the same command checks again";
+    if (in_file < errors.size()) end += std::string(in_file > 0 ? "; " : "") + "the same command repeats the killed checks";
     for (const SaidOnce& said : errors) {
       if (said.check.outcome != Outcome::kConfig) end += "; log: " + AttemptFolder(said.check.folder).standard_error().string();
     }

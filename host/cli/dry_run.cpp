@@ -303,7 +303,7 @@ class DryRunText {
                             estimate.seconds_at_most ? "memory" : "time and memory"));
       return;
     }
-    Say("  ", fmt::format("time: about {} left, memory: up to {} MB a trial (from {} finished {})",
+    Say("  ", fmt::format("time: about {} left, memory: up to {} MB per trial (from {} finished {})",
                           FormatClock(*estimate.seconds_left), *estimate.memory_bytes / 1000000, estimate.from,
                           estimate.from == 1 ? "trial" : "trials"));
   }

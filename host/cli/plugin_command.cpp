@@ -211,7 +211,7 @@ std::vector<Command> PluginCommands() {
   };
   const auto declare_seal = [](PluginArgs* args, Arguments* add) {
     add->Add("file", "FILE", &args->name, "Plugin file (.so)").Required();
-    add->Add("--part", "FILE", &args->parts, "Sealed part, named FILE's stem, '_' and a word; repeatable");
+    add->Add("--part", "FILE", &args->parts, "Part to seal, named FILE's stem, '_' and a word; repeatable");
   };
   return {{"plugin", "List, describe, seal and validate plugins", nullptr},
           MakeCommand<PluginArgs>("plugin list", "List all plugins on the plugin path", declare_list, PluginListCommand),

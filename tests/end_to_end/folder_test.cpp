@@ -133,7 +133,7 @@ TEST_P(BatchRecordFile, IsWrittenAgainIfDeleted) {
   StartBatch();
   fs::remove(Record());
   EXPECT_THAT(HowItEnded(), AllOf(HasSubstr(Record().string() + " was deleted or moved while the batch ran"),
-                                  HasSubstr("Its record is in " + Record().string() + " again")));
+                                  HasSubstr("Its record was restored to " + Record().string())));
   EXPECT_THAT(State(out_), HasSubstr("KILLED"));
   EXPECT_THAT(ReadFile(out_ / "events.jsonl"), AllOf(HasSubstr("attempt.end"), HasSubstr("folder lost")));
   EXPECT_THAT(ReadFile(out_ / "plan.jsonl"), HasSubstr(trial_));

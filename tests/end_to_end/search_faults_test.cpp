@@ -138,7 +138,7 @@ TEST_F(SearchFaults, PausesAtAnUnusableReplyAndResumes) {
       {"reply['params'] = {}", "it suggests no value for learner.options.x"},
       {"reply['params'] = {'seed': 3}", "it suggests a value for seed, which is not in the space"},
       {"del reply['params']", "expected an object as \"params\", got null"},
-      {"reply['number'] = 1", "it uses the number 1 twice"},
+      {"reply['number'] = 1", "expected an unused number as \"number\", got 1"},
       {"reply['number'] = '2'", "expected a number from 0 on as \"number\", got \"2\""},
       {"del reply['number']", "expected a number from 0 on as \"number\", got none"},
       {"reply = 'no json'", "expected a JSON object as the reply to 'ask', got no json"},

@@ -155,7 +155,7 @@ TEST(MultiEnv, MayPayTheTeam) {
   EXPECT_THAT(Of<float>(env, "plain", 1), ElementsAre(8));
   env.At<float>("action", 0)[0] = -1000;
   EXPECT_EQ(env.Step(), BP_E_INTERNAL);
-  EXPECT_EQ(env.error(), "row 0: write 'b' of Info() through `info`, not through a handle");
+  EXPECT_EQ(env.error(), "row 0: 'b' is from Info(): write it through `info`, not through a handle");
 }
 
 TEST(MultiEnv, NamesTheRowOfAnError) {

@@ -259,7 +259,7 @@ void DeclareCompare(CompareArgs* args, Arguments* add) {
   add->Add("-o,--out", "OUT", &args->run.out, "Results folder (default: output.dir), or folder for the report of OUT");
   add->Flag("--dry-run", &args->run.dry_run, "Print the largest possible cost; start nothing");
   add->Flag("--fresh", &args->run.fresh, "Move old results to OUT.1 and start from scratch");
-  add->Add("-j,--jobs", "N", &args->run.jobs, "Most trials at a time; they share the cores").Within(1u, 4096u);
+  add->Add("-j,--jobs", "N", &args->run.jobs, "Maximum trials at a time; they share the cores").Within(1u, 4096u);
   add->Flag("--json", &args->run.json, "Print the report as JSON");
   add->Flag("-q,--quiet", &args->run.quiet, "Print only the verdict, in one line");
 }

@@ -370,7 +370,7 @@ void DeclareGate(GateArgs* args, Arguments* add) {
   add->Add("-o,--out", "OUT", &args->run.out, "Results folder (default: output.dir + _gate)");
   add->Flag("--dry-run", &args->run.dry_run, "Print the largest possible cost; start nothing");
   add->Flag("--fresh", &args->run.fresh, "Move old results to OUT.1 and start from scratch");
-  add->Add("-j,--jobs", "N", &args->run.jobs, "Most trials at a time; they share the cores").Within(1u, 4096u);
+  add->Add("-j,--jobs", "N", &args->run.jobs, "Maximum trials at a time; they share the cores").Within(1u, 4096u);
   add->Flag("--json", &args->run.json, "Print the verdict and its evidence as JSON");
   add->Flag("-q,--quiet", &args->run.quiet, "Print only the verdict, in one line");
 }

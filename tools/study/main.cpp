@@ -12,7 +12,7 @@
 
 namespace {
 
-constexpr char kAbout[] = "Compare, tune and benchmark experiments, and hold them against a baseline";
+constexpr char kAbout[] = "Compare, tune and benchmark experiments, and check them against a baseline";
 
 }  // namespace
 

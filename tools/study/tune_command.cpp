@@ -94,7 +94,7 @@ std::string WhyNotThere(const std::filesystem::path& out, const TuneRecord& reco
 void MoveTuningAside(const std::filesystem::path& out) {
   if (!std::filesystem::exists(out) || std::filesystem::is_empty(out)) return;
   if (!std::filesystem::exists(out / "tune.json"))
-    throw std::runtime_error(out.string() + ": expected a tuning, got a folder without tune.json; --fresh moves nothing else");
+    throw std::runtime_error(out.string() + ": expected a tuning, got a folder without tune.json; --fresh moves only tunings");
   std::vector<std::filesystem::path> batches = {out / "check"};
   for (const auto& entry : std::filesystem::directory_iterator(out / "steps")) batches.push_back(entry.path());
   for (const auto& batch : batches) {

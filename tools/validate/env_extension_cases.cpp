@@ -215,7 +215,7 @@ void PicturesChangeNothing(Subject& subject, CaseResult*) {
   }
   env.CheckGuards("frame");
   if (const auto found = env.Difference(undrawn.record(0), env.record(0)))
-    FailCase("steps between which it is drawn", "the same bytes as without", *found);
+    FailCase("steps with pictures drawn between them", "the same bytes as without", *found);
 }
 
 }  // namespace

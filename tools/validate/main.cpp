@@ -16,7 +16,7 @@
 
 namespace {
 
-constexpr char kAbout[] = "Try whether plugins keep the rules of the contract";
+constexpr char kAbout[] = "Check plugins against the rules of the contract";
 
 // `backplane validate FILE` passes the arguments only, `backplane plugin validate FILE` all words.
 std::vector<std::string> WithCommand(std::vector<std::string> words) {

@@ -63,7 +63,7 @@ std::string ReplyError(const json& request, const json& reply, const SearchRecor
   const std::optional<uint64_t> replied = CountOf(read.number);
   if (op == "ask") {
     if (!replied) return Expected("a number from 0 on", "number", read.number);
-    if (known.suggestions.contains(*replied)) return fmt::format("it uses the number {} twice", *replied);
+    if (known.suggestions.contains(*replied)) return Expected("an unused number", "number", read.number);
     return ParamsError(read.params, ReadTolerantly<SearchOpening>(known.open).space);
   }
   if (op == "open" && !read.version.is_string()) return Expected("Optuna's version as text", "version", read.version);

@@ -45,7 +45,8 @@ struct RowView {
   template <class T>
   std::span<T> operator[](Handle<T> channel) const {
     if (slot->Of(channel).is_listed)
-      throw Error(BP_E_INTERNAL, "write '" + slot->Of(channel).name + "' of Info() through `info`, not through a handle");
+      throw Error(BP_E_INTERNAL,
+                  "'" + slot->Of(channel).name + "' is from Info(): write it through `info`, not through a handle");
     return slot->Row(channel, row);
   }
   template <class T>

@@ -140,7 +140,7 @@ void ChannelTable::CopyShape(const SpecPlace& place, bp_channel* channel) {
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] < 1) place.Refuse(fmt::format("shape[{}] 1 or more", i), std::to_string(shape[i]));
     if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(shape[i]), &bytes) || bytes > kMaxChannelBytes)
-      place.Refuse(fmt::format("a shape of at most {} bytes a row", kMaxChannelBytes),
+      place.Refuse(fmt::format("a shape of at most {} bytes per row", kMaxChannelBytes),
                    fmt::format("[{}]", fmt::join(shape, ", ")));
   }
   channel->shape = shape.data();

@@ -60,7 +60,7 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("vf_clip", &Options::vf_clip, "Clips the change of the value in its loss",
             {.aliases = "clip_vloss,use_clipped_value_loss"}),
     bp::Opt("vf_clip_param", &Options::vf_clip_param, "[0,)",
-            "Range of that clip, in units of the critic's output; 0: clip_param", {.aliases = "clip_range_vf"}),
+            "Range of vf_clip, in units of the critic's output; 0: clip_param", {.aliases = "clip_range_vf"}),
     bp::Opt("grad_clip", &Options::grad_clip, "[0,)", "Largest gradient norm; 0: no limit", {.aliases = "max_grad_norm"}),
     bp::Opt("kl_target", &Options::kl_target, "[0,)", "An update ends early above 1.5 times this KL; 0: off",
             {.aliases = "target_kl"}),

@@ -14,8 +14,8 @@ struct MountainCarContinuous : mountain_car_continuous::State {
     int64_t max_episode_steps = 999;
   };
   static constexpr bp::OptionTable kOptions{
-      bp::Opt("goal_velocity", &Model::goal_velocity, "[-0.07,0.07]", "Least speed at the goal; the car reaches at most 0.07.",
-              {.unit = "1/step"}),
+      bp::Opt("goal_velocity", &Model::goal_velocity, "[-0.07,0.07]",
+              "Minimum velocity at the goal; the car's maximum is 0.07.", {.unit = "1/step"}),
       bp::Opt("max_episode_steps", &Model::max_episode_steps, "[1,)", "Steps after which the host ends an episode."),
   };
 

@@ -25,13 +25,12 @@ struct Options : NumberOptions {
   bp::Opt(#name, &Options::name, range, help " `phase`: " #first " in phase 1, " #second " in phase 2.", {.unit = unit_}),
 
 inline constexpr bp::OptionTable kOptions{
-    bp::Opt("phase", &Options::phase, "[1,2]",
-            "Sets every option below with the value `phase`; 2 is stricter and continues phase 1."),
+    bp::Opt("phase", &Options::phase, "[1,2]", "Sets all options below whose value is `phase`; phase 2 is stricter."),
     bp::Opt("obs", &Options::obs, "Observes joints and all speeds (22 numbers), or all positions and speeds (29)."),
     bp::Opt("up_shape", &Options::up_shape,
             "Reward for uprightness: `band` is highest at a tilt of 27 degrees and 0 when upright, `ramp` is highest when "
             "upright."),
-    bp::Opt("knee_lo", &Options::knee_lo, "[0,1]", "Least rewarded bend of a knee, as a share of its range."),
+    bp::Opt("knee_lo", &Options::knee_lo, "[0,1]", "Smallest rewarded bend of a knee, as a share of its range."),
     bp::Opt("knee_hi", &Options::knee_hi, "[0,1]", "Largest rewarded bend of a knee, as a share of its range."),
     bp::Opt("height_cost", &Options::height_cost, "[0,)",
             "Cost of the squared distance from z_lo .. z_hi, in units of its width."),

@@ -77,7 +77,7 @@ void Learner::ChooseModel(const bp_env_spec* env) {
   if (options_.use_amp == true) bp::RecordFact(host(), "use_amp", "on");
   if (!options_.use_amp && !gpu) {
     // A timing must not decide numbers where the same file and seed give the same bits (decision 10).
-    bp::RecordFact(host(), "use_amp", "off: auto asks no timing on a CPU");
+    bp::RecordFact(host(), "use_amp", "off: auto measures no speed on a CPU");
     host()->log(host(), BP_LOG_INFO, "use_amp: auto is off on a CPU; true uses bfloat16");
   }
   if (!torch) {

@@ -30,7 +30,7 @@ struct Options : on_policy::Options {
 inline constexpr bp::OptionTable kOptions{
     on_policy::kOptions,
     bp::Opt("minibatch_size", &Options::minibatch_size, "[1,)",
-            "Most samples per gradient step, in equal parts; larger ones cost less time per sample",
+            "Maximum samples per minibatch, all of equal size; larger ones cost less time per sample",
             {.unit = "samples", .aliases = "batch_size,sgd_minibatch_size", .helps = "update_bound+"}),
     bp::Opt("lr_schedule", &Options::lr_schedule,
             "linear: falls to 0 over the budget; kl_adaptive: steers the KL estimate towards kl_target, within 1e-6 and 1e-2, "

@@ -19,7 +19,7 @@ class Trace : public bp::MonitorPlugin<Trace> {
   static constexpr bp::OptionTable kOptions{
       bp::Opt("iterations", &Options::iterations, "[0,)", "Iterations with traced phases, from the start of the attempt"),
       bp::Opt("max_events", &Options::max_events, "[100,)",
-              "Most spans and counters, at about 60 bytes each in memory and 110 in the file; phases get half of them"),
+              "Maximum spans and counters, at about 60 bytes each in memory and 110 in the file; phases get half of them"),
   };
 
   explicit Trace(const bp::MonitorSetup& setup)

@@ -106,8 +106,8 @@ std::string LessIsSetAside(const Combined& combined) {
   }
   if (samples) return "";
   const char* nothing = "No monitor sampled the machine (monitors: []), so ";
-  return waits ? nothing + std::string("blocks are only set aside by the time that their own threads waited for a core.")
-               : nothing + std::string("no block can be set aside, even if other programs disturbed it.");
+  return waits ? nothing + std::string("only blocks whose own threads waited for a core are discarded.")
+               : nothing + std::string("no block can be discarded, even if other programs disturbed it.");
 }
 
 // A sentence if not every run of the arm has a finite score.

@@ -77,7 +77,7 @@ std::string PairOverTasks(const std::vector<JudgedTask>& tasks, size_t pair) {
                           names.size(), tasks.size(), on);
     } else {
       text += leads ? fmt::format("{} and {} {} on {}", first, second, words, on) : fmt::format("on {} they {}", on, words);
-      if (answer == Answer::kNotRanked) text += " (neither is shown to beat doing nothing)";
+      if (answer == Answer::kNotRanked) text += " (neither is shown to beat both doing nothing and acting at random)";
     }
   }
   return text;
@@ -253,7 +253,7 @@ std::vector<Table> TablesOfTasks(const OverTasks& together) {
                     {"iqm", "IQM", "",
                      "interquartile mean of the scores of all tasks, 0 at a task's worst reference and 1 at its best", 1, 3},
                     {"gap", "optimality gap", "", "mean shortfall below 1", -1, 3}};
-  scores.notes.push_back("Intervals of the bootstrap in strata: seeds are drawn again inside each task.");
+  scores.notes.push_back("Intervals are of a stratified bootstrap, which resamples the seeds within each task.");
   for (const OverTasks::Arm& arm : together.arms)
     scores.rows.push_back({arm.name, WithInterval95(arm.iqm, arm.iqm_interval, ScoresIn(arm.scores)), Reading(arm.gap)});
   Table improvement{"probability_of_improvement", "Probability of improvement, over all tasks", {}, {}, {}, {}};
@@ -273,8 +273,7 @@ Figure ProfileFigure(const OverTasks& together) {
   Figure figure;
   figure.name = "profile";
   figure.title = "Performance profile over all tasks";
-  figure.alt =
-      figure.title + ": which share of its scores each arm has above a threshold, with 95 % bands of the bootstrap in strata.";
+  figure.alt = figure.title + ": share of each arm's scores above a threshold, with 95 % bands of a stratified bootstrap.";
   double low = 0, high = 1;
   for (const OverTasks::Arm& arm : together.arms) {
     for (const std::vector<double>& scores : arm.scores) {

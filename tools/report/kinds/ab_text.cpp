@@ -121,7 +121,7 @@ std::string BetterText(const AbScores& scores, const PairJudgement& pair) {
                                  Means(scores, pair) + CpuText(pair));
   text += WhyTheyDiffer(scores, pair);
   if (pair.equivalent) text += fmt::format(" That is less than the margin, {}.", MarginText(scores, pair));
-  if (other.below_floors) text += fmt::format(" {} does not beat doing nothing.", other.name);
+  if (other.below_floors) text += fmt::format(" {} is not shown to beat both doing nothing and acting at random.", other.name);
   return text;
 }
 
@@ -285,7 +285,7 @@ std::vector<std::string> RemarksOn(const AbScores& scores, const ArmsJudgement& 
   size_t set_aside = 0;
   for (const PairJudgement& pair : judgement.pairs) set_aside = std::max(set_aside, pair.set_aside);
   if (set_aside > 0)
-    text.push_back(fmt::format("{} {} set aside, as other programs wanted the cores.", set_aside,
+    text.push_back(fmt::format("{} {} discarded, because other programs wanted the cores.", set_aside,
                                set_aside == 1 ? "block was" : "blocks were"));
   text.insert(text.end(), scores.warnings.begin(), scores.warnings.end());
   for (const PairJudgement& pair : judgement.pairs) {
@@ -322,12 +322,12 @@ Table EvidenceTable(const AbScores& scores, const ArmsJudgement& judgement, cons
   Table table{"evidence", "Evidence", {}, {}, {}, {}};
   table.columns = {{"pair", "second against first", "", ""},
                    {"difference", speed ? "ratio" : "difference", "",
-                    speed ? "second over first, by blocks" : "second less first, Welch; 95 % over all looks", 0, 3},
+                    speed ? "second divided by first, per block" : "second minus first, Welch; 95 % over all looks", 0, 3},
                    {"p_better", "P(better)", "", "share of pairs of scores in which the second arm's is better", 0, 2},
                    {"p", "p", "", speed ? "of the blocks" : "of the permutation test; several looks have no single p", 0, 2},
                    {"iqm_first", "IQM of first", "", "interquartile mean", 0, 4, !speed},
                    {"iqm_second", "IQM of second", "", "interquartile mean", 0, 4, !speed},
-                   {"iqm_difference", "their difference", "", "with the interval of the bootstrap in strata", 0, 3, !speed},
+                   {"iqm_difference", "their difference", "", "with a stratified bootstrap interval", 0, 3, !speed},
                    {"n", speed ? "blocks" : "seeds", "", "of each arm"},
                    {"looks", "looks", "", "number of looks"}};
   if (speed)

@@ -139,7 +139,7 @@ std::string BestOfBetter(const ComparisonParts& parts, const std::vector<Compare
            std::ranges::find(rivals.alike, parts.points[one.point].name) != rivals.alike.end();
   });
   return alone ? fmt::format(" {} is the best of these.", parts.points[all.front().point].name)
-               : " Which of these is best is not shown.";
+               : " None of these is shown to be the best.";
 }
 
 // Sentences that each name the points of one verdict: "Worse: lr=0.1 (-20 ± 5 %). Not shown to differ: 5 points."

@@ -189,7 +189,7 @@ class ComparisonBuilder {
         equal.push_back(points_[i].name);
     }
     if (!equal.empty())
-      return fmt::format(" The first of equals: {} {} it too.", fmt::join(equal, ", "), equal.size() == 1 ? "has" : "have");
+      return fmt::format(" {} {} the same value.", fmt::join(equal, ", "), equal.size() == 1 ? "has" : "have");
     if (rivals == 0) return "";
     std::string doubt = RivalsOf(parts, chosen, select.metric);
     if (doubt.empty()) return "";

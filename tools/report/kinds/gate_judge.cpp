@@ -107,15 +107,16 @@ class Gate {
     const bool may_be_zero = !(mean.low.value_or(mean.value) > 0 || mean.high.value_or(mean.value) < 0);
     if (may_be_zero && condition_.percent != 0) {
       scores_.whys_invalid.push_back(
-          fmt::format("{} of the baseline is {}: a mean that may be 0 has no share, so only {} can be judged.",
+          fmt::format("{} of the baseline is {}, so its mean may be 0 and a percentage of it has no meaning; use {}.",
                       condition_.measure, FormatNumber(mean, scores_.metric.digits), condition_.below ? "< 0%" : "> 0%"));
       Invalid();
       return;
     }
     const double factor = 1 + condition_.percent / 100 * (mean.value < 0 ? -1 : 1);
     if (factor <= 0) {  // scores that are multiplied by it would change sides
-      scores_.whys_invalid.push_back(fmt::format("{:g} % of a mean of {} leaves its sign: a limit within 100 % can be judged.",
-                                                 condition_.percent, FormatNumber(mean, scores_.metric.digits)));
+      scores_.whys_invalid.push_back(
+          fmt::format("a change of {:g} % gives a mean of {} the opposite sign; use a limit within 100 %.", condition_.percent,
+                      FormatNumber(mean, scores_.metric.digits)));
       Invalid();
       return;
     }
@@ -177,7 +178,7 @@ class Gate {
                                        SignedRatio(difference->value), SignedRatio(difference->low),
                                        SignedRatio(difference->high)));
     if (const size_t set_aside = n * test.looks - test.n; set_aside > 0)
-      out_.notes.push_back(fmt::format("{} {} set aside, as other programs wanted the cores.", set_aside,
+      out_.notes.push_back(fmt::format("{} {} discarded, because other programs wanted the cores.", set_aside,
                                        set_aside == 1 ? "block was" : "blocks were"));
     if (test.difference) {
       SetChange([&](double apart) { return 100 * (ratio * std::exp(apart) - 1); }, *test.difference);
@@ -223,13 +224,13 @@ class Gate {
     std::string text = fmt::format("UNDECIDED: {} is neither shown to be below {} nor above it. {}.", what, limit, evidence);
     if (test.unconfirmed && test.difference)
       text += fmt::format(
-          " The permutation test finds a side, but Welch's test does not (p = {:.2g}, limit {:.2g}). A few extreme scores or "
+          " The permutation test finds a change, but Welch's test does not (p = {:.2g}, limit {:.2g}). A few extreme scores or "
           "unequal spreads can cause this; a decision needs both.",
           test.difference->p / 2, ShareOfALook() / 2);
     if (!test.difference)
       return text + (test.looks < LooksAtMost()
-                         ? " Scores without a spread need all looks."
-                         : " Scores without a spread lie at the limit itself: another limit can be judged.");
+                         ? " Scores without a spread are judged at the last look."
+                         : " The scores have no spread and are exactly at the limit; set a different limit.");
     return text + (out_.needed ? Needed() : "");
   }
 

@@ -98,7 +98,7 @@ std::string SentenceOf(Changes found) {
   const std::string none = found.unknown.empty()
                                ? "every change is within noise"
                                : fmt::format("no change is shown ({} read once)", fmt::join(found.unknown, ", "));
-  return fmt::format("Against the last run of the file: {}{}.",
+  return fmt::format("Compared with the last run of the file: {}{}.",
                      changes.empty() ? none : fmt::format("{}", fmt::join(changes, "; ")),
                      more > 0 ? fmt::format("; and {} more", more) : "");
 }
@@ -151,8 +151,8 @@ std::optional<AgainstLastRun> CompareWithLastRun(const ResultSet& now, const Res
                    {"now", "now", "", ""}};
   table.rows = std::move(found.rows);
   table.notes = {
-      "Within noise: the interval holds no change. Over the seeds of a point where there are several, else over iterations or "
-      "episodes of one run: another seed may differ by more."};
+      "Within noise: the interval of the change includes 0. It covers the seeds of a point. For a single seed, it covers only "
+      "iterations or episodes, and another seed may differ by more."};
   return AgainstLastRun{{"last_run", "Against the last run", {std::move(table)}}, SentenceOf(std::move(found))};
 }
 

@@ -53,9 +53,9 @@ std::string ShareOfLuck(double led, const FreshLead& lead) {
   if (!(led > 0)) return "";
   const auto luck_pct = [&](double leads) { return 100 * std::clamp(1 - leads / led, 0.0, 1.0); };
   const double low = luck_pct(lead.high), high = luck_pct(lead.low);
-  if (low <= 0 && high >= 100) return " How much of the lead in the search was luck is unknown.";
-  return fmt::format(" Of the lead in the search, {:.0f} % was luck (95 % interval {:.0f} to {:.0f} %).", luck_pct(lead.value),
-                     low, high);
+  if (low <= 0 && high >= 100) return " The share of luck in the search's lead is unknown.";
+  return fmt::format(" So {:.0f} % of the lead in the search was luck (95 % interval {:.0f} to {:.0f} %).",
+                     luck_pct(lead.value), low, high);
 }
 
 // The lead that the best of the search had over the second, and how much of it is left. Empty: no setting was confirmed.
@@ -96,7 +96,8 @@ Order OrderOf(const SearchParts& parts) {
   const size_t pairs = eligible * (eligible - 1) / 2;
   const std::optional<FreshLead> lead = LeadWithFreshSeeds(parts, a, b, pairs);
   if (!lead)
-    return {fmt::format("Whether {} is better than {} is unknown: the fresh seeds are too few or have no spread.", one, other),
+    return {fmt::format("The fresh seeds cannot show whether {} is better than {}: they are too few or have no spread.", one,
+                        other),
             false};
   const std::string interval = IntervalText(*lead, pairs > 1 ? fmt::format(", all {} pairs together", pairs) : "");
   if (lead->low > 0)
@@ -239,9 +240,10 @@ std::vector<std::string> SearchVerdict(const SearchParts& parts) {
       std::all_of(study.trials.begin(), study.trials.end(), [](const StudyTrial& trial) { return trial.trials.size() <= 1; });
   const bool goes_on = study.Count(StudyState::kRunning) + study.Count(StudyState::kWaiting) > 0;
   if (one_seed && !parts.confirms && !goes_on && complete > 1)
-    sentences.push_back(fmt::format(
-        "One seed a point, and no fresh ones: the best of {} noisy scores looks better than it is (sweep.search.confirm).",
-        complete));
+    sentences.push_back(
+        fmt::format("Each point ran with one seed. The best of {} noisy scores looks better than it is; sweep.search.confirm "
+                    "runs the best with fresh seeds.",
+                    complete));
   return sentences;
 }
 

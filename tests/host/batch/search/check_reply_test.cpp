@@ -76,7 +76,7 @@ TEST(ReplyError, RejectsPathsThatAreMissingOrNotInTheSpace) {
 TEST(ReplyError, RejectsMalformedAndRepeatedNumbers) {
   json reply = Good();
   reply["number"] = 0;
-  EXPECT_EQ(ReplyError(kAsk, reply, Known()), "it uses the number 0 twice");
+  EXPECT_EQ(ReplyError(kAsk, reply, Known()), "expected an unused number as \"number\", got 0");
   for (const json& number : {json(-1), json(1.5), json("1"), json(), json{1}}) {
     reply["number"] = number;
     EXPECT_THAT(ReplyError(kAsk, reply, Known()), HasSubstr("expected a number from 0 on")) << number;

@@ -60,16 +60,16 @@ TEST(CompleteImprovement, HasTheExactInterval) {
   EXPECT_NEAR(CompleteImprovement(1, 1).low, 0.025, 1e-9);
 }
 
-TEST(AbReport, NotesThatNoBlockCanBeSetAside) {
+TEST(AbReport, NotesThatNoBlockCanBeDiscarded) {
   std::vector<TrialData> trials = Blocks(5);
   const ReportContext context = Looks(5, 1, "SPS");
-  EXPECT_THAT(AbReport({Set(trials)}, context).verdict, Contains(HasSubstr("so no block can be set aside")));
+  EXPECT_THAT(AbReport({Set(trials)}, context).verdict, Contains(HasSubstr("so no block can be discarded")));
   for (TrialData& trial : trials) trial.measures["time/waiting_for_a_core_pct"] = Single(1);
   EXPECT_THAT(AbReport({Set(trials)}, context).verdict,
-              Contains(HasSubstr("the time that their own threads waited for a core")));
+              Contains(HasSubstr("only blocks whose own threads waited for a core are discarded")));
   for (TrialData& trial : trials) trial.measures["resources/run_queue_wait_pct"] = Single(1);
   const Document sampled = AbReport({Set(trials)}, context);
-  EXPECT_THAT(sampled.verdict, Not(Contains(HasSubstr("set aside"))));
+  EXPECT_THAT(sampled.verdict, Not(Contains(HasSubstr("discarded"))));
   EXPECT_FALSE(sampled.is_void);
 }
 

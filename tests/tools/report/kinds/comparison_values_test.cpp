@@ -200,8 +200,7 @@ TEST(ComparisonSelections, ReportEqualPoints) {
   const Document document =
       ComparisonReport({Set({Trial(1, 1, 1000), Trial(2, 1, 1000), Trial(4, 1, 500)})},
                        Context("comparison", {{"columns", {"SPS"}}, {"select", {{"metric", "rss_peak_mb"}}}}));
-  EXPECT_NE(std::string::npos,
-            document.verdict.at(1).find("The first of equals: runners=2 envs=1, runners=4 envs=1 have it too."));
+  EXPECT_NE(std::string::npos, document.verdict.at(1).find("runners=2 envs=1, runners=4 envs=1 have the same value."));
 }
 
 TEST(ComparisonSelections, FollowTheDirectionThatPluginsRegistered) {

@@ -60,10 +60,11 @@ TEST(GateJudge, ExplainsTestsThatDisagree) {
   const GateJudgement undecided =
       JudgeReturns({100, 100.1, 100.2, 100.3, 100.4}, {101, 101.1, 101.2, 101.3, 200}, kNoLoss, std::nullopt);
   EXPECT_EQ(undecided.verdict, GateVerdict::kUndecided);
-  EXPECT_THAT(undecided.sentence,
-              testing::HasSubstr(" The permutation test finds a side, but Welch's test does not (p = 0.18, limit 0.05). A few "
-                                 "extreme scores or unequal spreads can cause this; a decision needs both. With about 30 seeds "
-                                 "per side, "));
+  EXPECT_THAT(
+      undecided.sentence,
+      testing::HasSubstr(" The permutation test finds a change, but Welch's test does not (p = 0.18, limit 0.05). A few "
+                         "extreme scores or unequal spreads can cause this; a decision needs both. With about 30 seeds "
+                         "per side, "));
 }
 
 // A task solved in nine of ten seeds: five solved ones in each arm have no spread, and decide nothing yet.
@@ -74,7 +75,7 @@ TEST(GateJudge, ScoresWithoutASpreadNeedAllLooks) {
   };
   EXPECT_EQ(judged(5).verdict, GateVerdict::kUndecided);
   EXPECT_FALSE(judged(5).decided);
-  EXPECT_THAT(judged(5).sentence, testing::EndsWith(" Scores without a spread need all looks."));
+  EXPECT_THAT(judged(5).sentence, testing::EndsWith(" Scores without a spread are judged at the last look."));
   EXPECT_EQ(judged(10).verdict, GateVerdict::kPass);
 }
 

@@ -46,7 +46,7 @@ TEST(SearchReport, ReportsTheBestSettingAndTheTrialsOutcomes) {
   EXPECT_EQ(document.verdict[0],
             "Best setting: lr 0.001, plugin ppo (number 0): return 443, the highest of 2 complete trials.");
   EXPECT_THAT(document.verdict, Contains("4 suggestions by tpe: 2 complete, 1 pruned, 1 failed."));
-  EXPECT_THAT(document.verdict, Contains(HasSubstr("One seed a point")));
+  EXPECT_THAT(document.verdict, Contains(HasSubstr("Each point ran with one seed")));
   EXPECT_THAT(document.verdict, Contains(StartsWith("The importance of options needs")));
   search.study().maximize = false;
   EXPECT_THAT(ReportOf(search).verdict[0], HasSubstr("plugin ars (number 1): return 431, the lowest of 2"));
@@ -72,13 +72,13 @@ TEST(SearchReport, ReportsHowMuchOfTheLeadWasLuck) {
   EXPECT_THAT(document.verdict[0], HasSubstr("with 3 fresh seeds. 2 of the 2 trials were run with fresh seeds."));
   EXPECT_EQ(document.verdict[1],
             "In the search, number 0 led number 1 by 12. With 3 fresh seeds each, its lead is 3 (95 % interval 0.733 to 5.27). "
-            "Of the lead in the search, 75 % was luck (95 % interval 56 to 94 %).");
+            "So 75 % of the lead in the search was luck (95 % interval 56 to 94 %).");
   EXPECT_THAT(document.verdict[0],
               HasSubstr(" Number 0 is better than number 1 by 3 with fresh seeds (95 % interval 0.733 to 5.27)."));
   EXPECT_EQ(document.verdict[2],
             "Number 0 was chosen from 2 settings by these fresh seeds, so its value is too high on average: by 0.326 if the "
             "settings are equal, else by less.");
-  EXPECT_THAT(document.verdict, Not(Contains(HasSubstr("One seed a point"))));
+  EXPECT_THAT(document.verdict, Not(Contains(HasSubstr("Each point ran with one seed"))));
   const Table& table = TableOf(document, "confirmed");
   EXPECT_EQ(NumberAt(table, 0, "luck"), 12);
   EXPECT_EQ(NumberAt(table, 1, "luck"), 3);
@@ -116,7 +116,7 @@ TEST(SearchReport, TheBestOfThreeConfirmedSettingsIsChosenFromThreePairs) {
 TEST(SearchReport, AnIntervalThatExcludesNothingLeavesLuckUnknown) {
   MadeSearch search;
   search.Complete(1e-3, "ppo", 443).Complete(1e-4, "ars", 431).Confirm(0, {400, 430, 460}).Confirm(1, {395, 425, 455});
-  EXPECT_THAT(ReportOf(search).verdict[1], HasSubstr("How much of the lead in the search was luck is unknown."));
+  EXPECT_THAT(ReportOf(search).verdict[1], HasSubstr("The share of luck in the search's lead is unknown."));
 }
 
 TEST(SearchReport, TheSearchsBestLeadsUntilAllFreshSeedsHaveEnded) {
