@@ -17,7 +17,7 @@ namespace backplane {
 inline constexpr uint32_t kOfEnvs = 1 << BP_KIND_ENV, kOfLearners = 1 << BP_KIND_LEARNER, kOfMonitors = 1 << BP_KIND_MONITOR,
                           kOfAll = kOfEnvs | kOfLearners | kOfMonitors;
 
-// If a case of kBasic fails, results of two runs may differ for this reason, so a failure of kCompares says nothing more.
+// If a case of kBasic fails, results of two runs may differ for this reason, so failures of kCompares are not listed.
 enum class Evidence { kBasic, kCompares, kOwn };
 
 struct Case {
