@@ -17,6 +17,7 @@
 #include "batch/job_table.hpp"
 #include "batch/launcher.hpp"
 #include "batch/leftovers.hpp"
+#include "batch/name_watch.hpp"
 #include "batch/recover.hpp"
 #include "batch/search_driver.hpp"
 #include "batch/settler.hpp"
@@ -49,7 +50,8 @@ class Batch {
         search_(&state_, resource_pool, [this] { return Tick(); }),
         check_(&state_, engine, resource_pool),
         settler_(&state_, &search_, &failure_policy_),
-        launcher_(&state_, engine, resource_pool, &jobs_, &search_, &settler_) {}
+        launcher_(&state_, engine, resource_pool, &jobs_, &search_, &settler_),
+        names_(&state_) {}
 
   BatchReport Run() {
     const InterruptScope interrupts;  // covers the whole batch, because Ctrl-C may come between two processes
@@ -219,7 +221,7 @@ class Batch {
       for (JobTable::Ended& one : jobs_.Wait(ended.empty() ? kBatchTick_ms : 0)) ended.push_back(std::move(one));
       LookAfterFolder();
       if (!state_.watch->lost()) RecordJobs();
-      for (const JobTable::Ended& one : ended) settler_.Finish(one);
+      for (const JobTable::Ended& one : ended) settler_.Finish(one), names_.Ended(one.job);
       search_.Look(jobs_);
       const bool any_ended = !ended.empty();
       ended.clear();  // releases the locks of the trials' folders before a retry takes them
@@ -227,6 +229,7 @@ class Batch {
       if (state_.watch->lost()) continue;  // the folder's name leads elsewhere now
       if (any_ended) launcher_.Launch();   // starts trials on free cores before the tables are updated
       if (any_ended) state_.UpdateDatabase();
+      names_.Look(jobs_);
       ShowRunning();
     }
   }
@@ -302,6 +305,7 @@ class Batch {
   StartCheck check_;
   Settler settler_;
   Launcher launcher_;
+  NameWatch names_;
   std::vector<JobTable::Ended> ended_meanwhile_;  // while a search computed a reply
   uint64_t seq_before_ = 0;                       // the newest event of earlier sessions
   bool asked_to_leave_ = false;                   // running trials, because the folder was lost

@@ -21,6 +21,10 @@
 
 namespace backplane {
 
+struct UnrecordedName {
+  std::string name, sentence;
+};
+
 struct BatchRequest {
   Plan plan;  // grows during a search
   std::filesystem::path config_file;
@@ -32,6 +36,8 @@ struct BatchRequest {
   bool skip_invalid = false;   // leave out points that the plugins reject
   // Finds metrics in the file that no trial will record, or whose description is incomplete. Empty: no check.
   std::function<std::vector<FailedCheck>(const Plan&, const RecordedMeasures& recorded)> check_names;
+  // Finds metrics in the file that the reports of a command, by now or at its end, do not contain. Empty: no check.
+  std::function<std::vector<UnrecordedName>(const Plan&, const RecordedMeasures& recorded, bool has_ended)> unrecorded;
   // Returns 1 or -1 if a higher or lower objective is better, according to the plugin that records it; 0 if unknown.
   std::function<int(const Plan&, const RecordedMeasures& recorded)> direction;
   bool quiet = false;                                // print nothing on stderr during the run

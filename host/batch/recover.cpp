@@ -86,13 +86,27 @@ bool Finished(const BatchRecord& record, const std::string& trial_id) {
 }
 
 // The old and new hash of each file that differs. Empty: no such file.
-std::map<std::string, std::pair<std::string, std::string>> DifferentFiles(const std::map<std::string, std::string>& before,
-                                                                          const std::map<std::string, std::string>& now) {
-  std::map<std::string, std::pair<std::string, std::string>> hashes;
-  for (const auto& [key, hash] : before) hashes[key].first = hash;
-  for (const auto& [key, hash] : now) hashes[key].second = hash;
-  std::erase_if(hashes, [](const auto& entry) { return entry.second.first == entry.second.second; });
-  return hashes;
+std::vector<ChangedFile> DifferentFiles(const std::map<std::string, std::string>& before,
+                                        const std::map<std::string, std::string>& now) {
+  std::map<std::string, ChangedFile> files;
+  for (const auto& [key, hash] : before) files[key].before = hash;
+  for (const auto& [key, hash] : now) files[key].now = hash;
+  std::vector<ChangedFile> different;
+  for (auto& [key, file] : files) {
+    file.key = key;
+    if (file.before != file.now) different.push_back(std::move(file));
+  }
+  return different;
+}
+
+// The texts of a command's options. Older versions passed and recorded only their values.
+std::vector<ChangedFile> ChangedTexts(const Experiment& experiment) {
+  std::vector<ChangedFile> changes;
+  for (const auto& [name, text] : experiment.command.written.items()) {
+    const std::string value = JsonText(experiment.learner.options.at(name));
+    changes.push_back({.key = "learner.options." + name, .before = value, .now = text.get<std::string>(), .is_text = true});
+  }
+  return changes;
 }
 
 // Files whose content differs from `before`, with the affected trials. `concerns` selects trials by their old id and the id of
@@ -102,20 +116,22 @@ std::vector<ChangedFile> ChangedUnder(const std::vector<PlanLine>& before, const
   using Key = std::pair<std::string, uint64_t>;  // point, seed
   std::map<Key, size_t> wanted;
   for (size_t i = 0; i < now.trials.size(); ++i) wanted[{now.points[now.trials[i].point].id, now.trials[i].seed}] = i;
+  for (size_t i = 0; i < now.trials.size(); ++i) {
+    const std::string& plain_id = now.points[now.trials[i].point].plain_id;
+    if (!plain_id.empty()) wanted.try_emplace({plain_id, now.trials[i].seed}, i);
+  }
   std::map<std::string, ChangedFile> changes;
   for (const PlanLine& line : before) {
     const auto found = line.dropped ? wanted.end() : wanted.find({line.point_id, line.seed});
     if (found == wanted.end()) continue;
     const PlannedTrial& its_place = now.trials[found->second];
     if (its_place.id == line.trial_id || !concerns(line.trial_id, its_place.id)) continue;
-    for (const auto& [key, hash] : DifferentFiles(line.files, its_place.files)) {
-      const auto [at, is_new] = changes.try_emplace(key);
-      ChangedFile& change = at->second;
-      if (is_new) change.planned = found->second;
-      change.key = key;
-      change.before = hash.first;
-      change.now = hash.second;
-      change.trials.push_back(line.trial_id);
+    std::vector<ChangedFile> different = DifferentFiles(line.files, its_place.files);
+    if (line.point_id == now.points[its_place.point].plain_id)
+      for (ChangedFile& text : ChangedTexts(now.ExperimentOf(its_place.point))) different.push_back(std::move(text));
+    for (ChangedFile& change : different) {
+      change.planned = found->second;
+      changes.try_emplace(change.key, change).first->second.trials.push_back(line.trial_id);
     }
   }
   std::vector<ChangedFile> list;
@@ -201,9 +217,10 @@ std::vector<ChangedFile> ChangedUnderStopped(const std::filesystem::path& out, c
 }
 
 std::string FormatChanges(const std::vector<ChangedFile>& changes) {
-  std::string text = "files changed since these results were made:\n";
-  bool any_unrecorded = false;
+  bool any_unrecorded = false, any_text = false;
+  std::string text;
   for (const ChangedFile& change : changes) {
+    any_text = any_text || change.is_text;
     any_unrecorded = any_unrecorded || change.before.empty();
     text += fmt::format("  {:<32} was {}, is {}: {} finished {} (first: {})\n", change.key,
                         change.before.empty() ? "not recorded" : change.before.substr(0, kShownDigits),
@@ -214,7 +231,11 @@ std::string FormatChanges(const std::vector<ChangedFile>& changes) {
     text +=
         "a file that was not recorded is new, or an older version of Backplane did not record it;\n"
         "its changes are noticed from now on\n";
-  return text +
+  if (any_text)
+    text +=
+        "a command gets the text of an option as the file contains it; an older version passed the value;\n"
+        "to keep these results, write the option as it was\n";
+  return fmt::format("{} changed since these results were made:\n", any_text ? "options" : "files") + text +
          "no trial was started\n"
          "hint: --fresh moves the old results aside and starts from scratch;\n"
          "--accept-change runs these trials again with the new files and keeps their old rows in the store\n";
@@ -234,7 +255,7 @@ std::string SayBegunAnew(const std::filesystem::path& out, const std::vector<Cha
     trials.insert(change.trials.begin(), change.trials.end());
     const std::string file = file_of(change);
     files.push_back(change.key + (file.empty() ? "" : " (" + file + ")"));
-    if (!change.before.empty()) contents.push_back(change.before.substr(0, kShownDigits));
+    if (!change.before.empty() && !change.is_text) contents.push_back(change.before.substr(0, kShownDigits));
   }
   if (contents.empty())
     return fmt::format(

@@ -37,12 +37,13 @@ bool MeantByOnlyDamaged(const TrialRecord& trial);
 // std::runtime_error.
 void SetCheckpointAside(const TrialFolder& folder);
 
-// A file whose content changed under points that have finished trials.
+// A file whose content changed under points that have finished trials, or the text of a command's option.
 struct ChangedFile {
-  std::string key;                  // "learner.plugin"
-  std::string before, now;          // SHA-256; empty: it was not recorded, or the file is gone
-  std::vector<std::string> trials;  // finished with the old content; the new plan would run them again
-  size_t planned = 0;               // index of the first one's successor
+  std::string key;                       // "learner.plugin"
+  std::string before = {}, now = {};     // SHA-256; empty: it was not recorded, or the file is gone
+  std::vector<std::string> trials = {};  // finished with the old content; the new plan would run them again
+  size_t planned = 0;                    // index of the first one's successor
+  bool is_text = false;                  // `before` is a value, `now` its text in the file
 };
 std::vector<ChangedFile> ChangedFiles(const std::vector<PlanLine>& before, const Plan& now, const BatchRecord& record);
 // A message before the start: the files, the number of affected results, and the command to type.

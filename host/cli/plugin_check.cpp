@@ -100,6 +100,14 @@ ComparedMeasure MeasureJudgedBy(const Plan& plan) {
   return plan.compare ? ComparedMeasure{plan.compare->metric.value_or(""), plan.compare->direction} : ComparedMeasure{};
 }
 
+// Columns of a report may be settings instead of metrics.
+bool IsPathOfAPoint(const Plan& plan, const std::string& name) {
+  if (!AtPath(ToJson(plan.base.experiment), name).is_null()) return true;
+  for (size_t point = 0; point < plan.points.size(); ++point)
+    if (!AtPath(ToJson(plan.LoadPoint(point).experiment), name).is_null()) return true;
+  return false;
+}
+
 }  // namespace
 
 std::vector<SaidOnce> SayOnce(const Plan& plan, const std::vector<FailedCheck>& failed) {
@@ -132,12 +140,6 @@ int DirectionOfSearch(const Plan& plan, const RecordedMeasures& recorded) {
 }
 
 std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const RecordedMeasures& recorded) {
-  const auto is_path = [&](const std::string& name) {
-    if (!AtPath(ToJson(plan.base.experiment), name).is_null()) return true;
-    for (size_t point = 0; point < plan.points.size(); ++point)
-      if (!AtPath(ToJson(plan.LoadPoint(point).experiment), name).is_null()) return true;
-    return false;
-  };
   std::vector<FailedCheck> wrong;
   const auto add = [&](const std::string& path, const std::string& message, const std::string& more) {
     wrong.push_back({{}, "", "", Outcome::kConfig, message + more, "", path, plan.PlaceOf(path), {}, message});
@@ -146,7 +148,7 @@ std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const RecordedMeasur
   const ReportCheckAnswer answer = CheckMeasures(plan.base.experiment, compared, recorded);
   bool may_be_told_later = false;
   for (Misnamed one : answer.misnamed) {
-    if (is_path(one.name)) continue;
+    if (IsPathOfAPoint(plan, one.name)) continue;
     may_be_told_later = may_be_told_later || one.path == kComparedMetric;
     if (plan.search && one.path == kComparedMetric) {
       // Every trial would fail without it, so no plugin gets the benefit of the doubt.
@@ -165,6 +167,20 @@ std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const RecordedMeasur
                     plan.search ? "sweep.search.objective.direction" : "compare.direction"),
         "");
   return wrong;
+}
+
+std::vector<UnrecordedName> UnrecordedNames(const Plan& plan, const RecordedMeasures& recorded, bool has_ended) {
+  std::vector<UnrecordedName> names;
+  for (const Misnamed& one : CheckMeasures(plan.base.experiment, MeasureJudgedBy(plan), recorded).misnamed) {
+    const bool ends_the_search = plan.search && one.path == kComparedMetric;  // with an error of its own
+    if (ends_the_search || (!has_ended && one.near.empty()) || IsPathOfAPoint(plan, one.name)) continue;
+    const std::string place = plan.PlaceOf(one.path);
+    const std::string hint =
+        one.near.empty() ? fmt::format(" (the trial reported {})", fmt::join(NamesOf(recorded), ", ")) : DidYouMean(one.near);
+    names.push_back(
+        {one.name, fmt::format("{}{}{}{}{}", place, place.empty() ? "" : ": ", one.message, has_ended ? "" : " so far", hint)});
+  }
+  return names;
 }
 
 std::optional<int> RejectedByPlugins(const Plan& plan, const std::filesystem::path& file, ResourcePool* resource_pool,

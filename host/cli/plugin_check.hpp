@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "batch/batch.hpp"
 #include "batch/option_check.hpp"
 #include "batch/resource_pool.hpp"
 #include "config/loader.hpp"
@@ -25,6 +26,9 @@ std::vector<SaidOnce> SayOnce(const Plan& plan, const std::vector<FailedCheck>& 
 // a similar one may come from a plugin that does not declare it, so it is only a note on stderr. Also a compare.metric of
 // unknown direction.
 std::vector<FailedCheck> MisnamedMeasures(const Plan& plan, const RecordedMeasures& recorded);
+
+// The same for a command, by its reports until now or until its end. A name without a similar one is unknown only at the end.
+std::vector<UnrecordedName> UnrecordedNames(const Plan& plan, const RecordedMeasures& recorded, bool has_ended);
 
 // The direction of the searched metric as its plugin declares it, if the file does not: up (1), down (-1) or unknown (0).
 int DirectionOfSearch(const Plan& plan, const RecordedMeasures& recorded);

@@ -56,6 +56,7 @@ RunSession::RunSession(const RunArgs& args, Plan plan) : limits_{args.jobs, args
   request.accept_change = args.accept_change;
   request.skip_invalid = args.skip_invalid;
   request.check_names = MisnamedMeasures;
+  request.unrecorded = UnrecordedNames;
   request.direction = DirectionOfSearch;
   request.quiet = args.quiet;
   request.only_failed = args.only_failed;

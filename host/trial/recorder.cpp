@@ -93,10 +93,13 @@ MetricsFile::MetricsFile(const std::filesystem::path& file, uint64_t attempt) : 
   Count(before, static_cast<uint64_t>(std::count(before.begin(), before.end(), '\n')));
 }
 
-void MetricsFile::Append(const Iteration& line) {
-  const std::string text = JsonText(ToJson(line)) + "\n";
+void MetricsFile::Append(const Iteration& line) { AppendAll({line}); }
+
+void MetricsFile::AppendAll(const std::vector<Iteration>& lines) {
+  std::string text;
+  for (const Iteration& line : lines) text += JsonText(ToJson(line)) + "\n";
   file_.Append(text);
-  Count(text, 1);
+  Count(text, lines.size());
 }
 
 void MetricsFile::Count(std::string_view text, uint64_t lines) {

@@ -47,6 +47,7 @@ class MetricsFile {
  public:
   MetricsFile(const std::filesystem::path& file, uint64_t attempt);
   void Append(const Iteration& line);
+  void AppendAll(const std::vector<Iteration>& lines);  // with one write, so that a crash loses all of them or none
   void Sync() { file_.Sync(); }
   const MetricsPart& written() const { return written_; }  // the file's content
 

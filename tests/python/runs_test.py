@@ -9,6 +9,7 @@ import io
 import os
 import pathlib
 import sqlite3
+import sys
 import tempfile
 import unittest
 from unittest import mock
@@ -126,6 +127,23 @@ class ResultsOfARun(unittest.TestCase):
         self.assertTrue(rows)
         for trial, iteration, name, value in rows:
             self.assertEqual(curves.loc[(trial, iteration), name], value)
+
+    def test_metrics_of_a_command_may_have_any_name(self):
+        names = ["iteration", "trial", "attempt", "t", "env_steps ", "mean", "step", "a\u2028b", "n\u0085x", "eval/return", "ep", "return"]
+        with tempfile.TemporaryDirectory() as folder:
+            script, file = pathlib.Path(folder, "train.py"), pathlib.Path(folder, "names.yaml")
+            script.write_text(f"import json, os\nfor i in range(1, 6):\n    values = {{name: 100.0 * i + k for k, name in enumerate({names!r})}}\n"
+                              "    line = json.dumps({'step': 10 * i, 'values': values}, ensure_ascii=False) + '\\n'\n"
+                              "    os.write(int(os.environ['BACKPLANE_REPORT_FD']), line.encode())\n")
+            file.write_text(f"learner: {{command: [{sys.executable}, train.py]}}\n")
+            curves = backplane_rl.run(file, out=pathlib.Path(folder, "out")).curves
+        self.assertEqual(list(curves["iteration"]), [1, 2, 3, 4, 5])
+        self.assertEqual(list(curves["env_steps"]), [10, 20, 30, 40, 50])
+        self.assertEqual(set(curves["attempt"]), {1})
+        self.assertTrue(curves["t"].is_monotonic_increasing)
+        for k, name in enumerate(names):
+            column = f"reported/{name}" if name in ("iteration", "trial", "attempt", "t") else name
+            self.assertEqual(list(curves[column]), [100.0 * i + k for i in range(1, 6)], column)
 
     def test_the_report_is_shown(self):
         with mock.patch("webbrowser.open") as opened:

@@ -31,6 +31,7 @@ struct CommandConfig {
   nlohmann::json metrics;                  // patterns over its output: {"return": "episodic_return=([-0-9.]+)"}
   std::optional<std::string> tensorboard;  // which event files below the attempt's folder are read: "runs/**"
   std::vector<std::string> files;          // that belong to the trial's identity by their content
+  nlohmann::json written;                  // texts of options that differ from their values' own form: {"lr": "3.0e-4"}
 };
 
 struct RolloutConfig {

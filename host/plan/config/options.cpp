@@ -4,15 +4,19 @@
 
 #include <algorithm>
 
+#include "base/json_text.hpp"
 #include "config/command.hpp"
 #include "config/option_aliases.hpp"
 #include "config/unknown_keys.hpp"
 #include "contract/schema.hpp"
+#include "yaml/plain_json.hpp"
 
 namespace backplane {
 namespace {
 
 using nlohmann::json;
+
+constexpr char kWritten[] = "learner.written";
 
 class OptionReader {
  public:
@@ -42,6 +46,13 @@ class OptionReader {
       }
     }
     return result;
+  }
+
+  // The texts of a command's options that their values do not contain.
+  void PutWritten() {
+    if (!OfCommand()) return;
+    host_->values.erase(kWritten);
+    if (!written_.empty()) host_->values[kWritten] = written_;
   }
 
   // Adds the defaults to the given options.
@@ -87,7 +98,24 @@ class OptionReader {
       return;
     }
     (*result)[option.path] = *value;
+    if (OfCommand()) KeepText(option.path, entry.value, *value);
     if (entry.mark.source) host_->origin[name] = Place(entry.mark);
+  }
+
+  // A command gets a value as it is written. A saved configuration contains this text next to the value, which may have been
+  // replaced since.
+  void KeepText(const std::string& name, const Node& node, const json& value) {
+    if (value.is_string()) return;
+    if (node.text != JsonText(value)) {
+      written_[name] = node.text;
+      return;
+    }
+    const Node* const map = FindPath(root_, kWritten);
+    const Entry* const saved = map && map->IsMap() ? FindEntry(*map, name) : nullptr;
+    if (!saved || !saved->value.IsScalar()) return;
+    Node plain = saved->value;
+    plain.quoted = false;
+    if (JsonText(PlainJson(plain)) == JsonText(value)) written_[name] = plain.text;
   }
 
   // Another name of a host key is no value of its own: the trial shows the plugin the key's (AddHostNamed).
@@ -143,6 +171,7 @@ class OptionReader {
   std::string path_;
   Values* host_;
   Errors* errors_;
+  json written_ = json::object();                       // by option of a command
   std::map<std::string, bool> failed_;                  // given, with an error
   std::map<std::string, Mark> nulls_;                   // options of a command whose value is null
   std::unordered_map<std::string, Mark> placeholders_;  // filled at the first use
@@ -160,6 +189,7 @@ json ReadOptions(const Node& root, const PluginSlot& slot, const std::vector<Plu
   OptionReader reader(root, slot, slot.options_path(), host, errors);
   json result = reader.ReadGiven(slots);
   reader.FillIn(&result);
+  reader.PutWritten();
   return result;
 }
 

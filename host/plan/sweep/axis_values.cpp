@@ -229,9 +229,19 @@ Node Distribution::Draw(double uniform) const {
 // Rounds values with a step as in a grid, so that equal points are one.
 Node Distribution::Given(double value) const { return NumberNode(step_ > 0 ? Rounded(value) : value, mark_); }
 
+std::vector<nlohmann::json> Distribution::ChoicesJson() const {
+  std::vector<nlohmann::json> values;
+  for (const Node& choice : choices_) {
+    nlohmann::json value = PlainJson(choice);
+    // 0 and 0.0 are equal, too, but differ as texts.
+    const bool repeats = std::ranges::any_of(values, [&](const auto& other) { return other.dump() == value.dump(); });
+    values.push_back(repeats && choice.IsScalar() ? nlohmann::json(choice.text) : std::move(value));
+  }
+  return values;
+}
+
 nlohmann::json Distribution::Json() const {
-  nlohmann::json values = nlohmann::json::array();
-  for (const Node& choice : choices_) values.push_back(PlainJson(choice));
+  nlohmann::json values = ChoicesJson();
   if (choices_.empty()) {
     const bool integer = kind_.ends_with("int");
     for (const double bound : {low_, high_}) values.push_back(integer ? nlohmann::json(int64_t(bound)) : nlohmann::json(bound));

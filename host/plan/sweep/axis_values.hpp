@@ -32,6 +32,8 @@ class Distribution {
 
   // Of `choice`; empty for the others.
   const std::vector<Node>& choices() const { return choices_; }
+  // Their values as the search receives them. One that equals an earlier value is its text, such as 1.10 after 1.1.
+  std::vector<nlohmann::json> ChoicesJson() const;
   const std::shared_ptr<const Expression>& when() const { return when_; }
 
   // A number in [0,1) that depends only on its arguments, so the order of keys and draws does not change it.

@@ -43,6 +43,7 @@ struct PlannedPoint {
   std::string stage;                    // its name, which ends `name` too; empty: the experiment has no stages
   std::optional<size_t> after;          // index of the point of the stage before
   size_t swept = 0;                     // number of values at swept paths; the stages' values follow
+  std::string plain_id = {};            // as `id`, without texts of options (learner.written); empty: there are none
   std::optional<uint64_t> number = {};  // of the suggestion that came to it first; absent: it is of no search
 };
 

@@ -187,6 +187,12 @@ Planner::Built Planner::Build(ResolvedPoint* point, const Stage* stage, const st
   } else {
     built.whole = Resolver::Build(std::move(point->read));
     built.identity = CanonicalText(PointIdentity(*built.whole, built.swept, after));
+    json& written = built.whole->experiment.command.written;
+    if (!written.empty()) {
+      const json texts = std::exchange(written, json::object());
+      built.plain_id = IdOf(PointIdentity(*built.whole, built.swept, after));
+      written = texts;
+    }
   }
   built.id = IdOfText(built.identity);
   return built;
@@ -239,8 +245,8 @@ std::optional<size_t> Planner::AddChain(Chain chain, bool listed) {
     places.push_back(known->second);
     if (!fresh) continue;  // chains may begin alike
     const std::string& stage = StageOf(k);
-    plan_.points.push_back(
-        {built[k].id, NameWithStage(chain[k].name, stage), std::move(chain[k].values), listed, stage, after, chain[k].swept});
+    plan_.points.push_back({built[k].id, NameWithStage(chain[k].name, stage), std::move(chain[k].values), listed, stage, after,
+                            chain[k].swept, built[k].plain_id});
     memory_->writes.push_back(std::move(chain[k].writes));
     memory_->swept.push_back(std::move(built[k].swept));
     const std::string& exact = chain[k].exact_name;

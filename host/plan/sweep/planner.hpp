@@ -67,7 +67,7 @@ class Planner {
   struct Built {
     std::optional<LoadedExperiment> whole;  // absent: its form has it
     std::map<std::string, nlohmann::json> swept;
-    std::string identity, id;
+    std::string identity, id, plain_id;  // see PlannedPoint
     OfForm* of_form = nullptr;
     std::map<std::string, std::string> files = {};  // where the form does not have them
   };

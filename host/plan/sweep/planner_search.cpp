@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "sweep/planner.hpp"
-#include "yaml/plain_json.hpp"
 
 namespace backplane {
 namespace {
@@ -119,9 +118,10 @@ AxisValue Planner::Given(const json& params) {
       value.assigned.push_back(memory_->resolver.Keep({std::move(given), from.when()}));
       continue;
     }
-    for (const Assigned* choice : searched.choices) {
-      if (PlainJson(choice->override.value).dump() != found->dump()) continue;  // 0 is not 0.0
-      value.assigned.push_back(choice);
+    const std::vector<json> choices = from.ChoicesJson();
+    for (size_t i = 0; i < choices.size(); ++i) {
+      if (choices[i].dump() != found->dump()) continue;  // 0 is not 0.0
+      value.assigned.push_back(searched.choices[i]);
       break;
     }
   }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/suggest.hpp"
+#include "config/command.hpp"
 #include "config/unknown_keys.hpp"
 #include "contract/schema.hpp"
 #include "sweep/identity.hpp"
@@ -38,6 +39,18 @@ std::string Show(const json& value, bool exact) {
   for (const auto& [key, item] : values.items()) inner += (inner.empty() ? "" : ",") + key + "=" + Show(item, exact);
   const std::string plugin = value.contains("plugin") ? Show(value["plugin"], exact) : "";
   return inner.empty() ? plugin : plugin + "(" + inner + ")";
+}
+
+// A number or flag as it is written, because a command gets it so. Empty: use Show.
+std::string TextForCommand(const Override& given, const json& value, const ReadPoint& point) {
+  constexpr size_t kMostDigits = 12;  // a search and a range write more
+  const PluginSlot* const slot = FindSlot(*point.slots, "learner.options");
+  const bool of_command = slot && slot->table && slot->table->info().id == kCommandLearner;
+  const Node& node = given.value;
+  if (!of_command || !point.Target(given.path).starts_with("learner.options.") || !node.IsScalar() || node.quoted) return "";
+  const bool is_own = node.text == value.dump();
+  const bool is_used = !value.is_string() && PlainJson(node).dump() == value.dump();  // --set replaces it
+  return is_used && (!is_own || node.text.size() <= kMostDigits) ? node.text : "";
 }
 
 // The text of a result that is neither null nor a list, in the format of its key.
@@ -282,7 +295,9 @@ void PointResolver::Name(const Combination& combination, const Stage* stage, con
       const auto value = here ? value_of(here->override.path) : std::optional(PlainJson(given.value));
       if (!value) continue;
       const std::string key = short_names_.at(given.path) + "=";
-      add(key + Show(*value, /*exact=*/false), key + Show(*value, /*exact=*/true));
+      const std::string text = here ? TextForCommand(here->override, *value, point->read) : "";
+      add(key + (text.empty() ? Show(*value, /*exact=*/false) : text),
+          key + (text.empty() ? Show(*value, /*exact=*/true) : text));
     }
   }
   if (exact_name != point->name) point->exact_name = std::move(exact_name);

@@ -59,7 +59,8 @@ class Results:
     @property
     def curves(self) -> pandas.DataFrame:
         """A row per iteration of each trial: trial, attempt, iteration, ``env_steps``, ``t`` (s since the trial's start), ``return`` and
-        its other metrics. If several attempts wrote an iteration, the last one counts."""
+        its other metrics. If several attempts wrote an iteration, the last one counts. A metric named like one of these columns is
+        in a column such as ``reported/iteration``."""
         import pandas
 
         frame = pandas.DataFrame(self._iterations())
@@ -72,9 +73,9 @@ class Results:
             attempts = {int(attempt.name.removeprefix("attempt-")): attempt for attempt in trial.glob("attempt-*")}
             for number, attempt in sorted(attempts.items()):
                 file = attempt / "metrics.jsonl"
-                for line in file.read_text().splitlines(keepends=True) if file.exists() else ():
-                    if line.endswith("\n"):  # the last line of a running trial may be incomplete
-                        yield {"trial": trial.name, "attempt": number, **flat(json.loads(line))}
+                text = file.read_text(encoding="utf-8") if file.exists() else ""
+                for line in text.split("\n")[:-1]:  # the last line of a running trial may be incomplete
+                    yield {"trial": trial.name, "attempt": number, **flat(json.loads(line))}
 
     def _database(self) -> sqlite3.Connection:
         file = (self.folder / "results.sqlite").resolve()
@@ -86,16 +87,23 @@ class Results:
         return f"backplane_rl.Results({str(self.folder)!r})"
 
 
-def flat(metrics: dict[str, Any]) -> dict[str, float]:
-    """Flattens a line of metrics.jsonl to the names of results.sqlite: statistics to their mean, groups to their entries."""
-    row: dict[str, float] = {}
-    for name, value in metrics.items():
-        if not isinstance(value, dict):
-            row["env_steps" if name == "step" else name] = value
-        elif "mean" in value:
-            row[name] = value["mean"]
-        else:
-            row.update(flat(value))
+def flat(line: dict[str, Any]) -> dict[str, float]:
+    """Flattens a line of metrics.jsonl to the names of results.sqlite: statistics to their mean, groups to their entries. A metric named
+    like a column of the host is in a column such as ``reported/iteration``."""
+    time, evaluation = line.get("time") or {}, line.get("eval") or {}
+    own = {name: value for name, value in line.items() if not isinstance(value, dict) and name not in ("ep", "eval")}
+    row = {"env_steps" if name == "step" else name: value for name, value in own.items()}
+    row |= {name: value for name, value in time.items() if not isinstance(value, dict)}
+    taken = {"trial", "attempt", *row} - {"return"}
+    row |= time.get("phases", {}) | time.get("machine", {})
+    groups = [("", {"return": line.get("return")}), ("", line.get("ep"))]
+    groups += [("eval/", {"return": evaluation.get("return")}), ("eval/", evaluation.get("metrics"))]
+    for prefix, group in groups:
+        for name, statistics in (group or {}).items():
+            if statistics:
+                row[prefix + (name.removeprefix("ep/") if prefix else name)] = statistics["mean"]
+    for name, value in line.get("metrics", {}).items():
+        row[f"reported/{name}" if name in taken else name] = value
     return row
 
 

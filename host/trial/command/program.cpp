@@ -76,6 +76,7 @@ std::vector<std::string> CommandWords(const TrialSpec& spec, size_t cpus) {
     if (name == "attempt") return std::to_string(spec.attempt);
     if (name == "rows") return std::to_string(experiment.rollout.rows());
     if (name == "cpus") return std::to_string(cpus);
+    if (experiment.command.written.contains(name)) return TextOf(experiment.command.written[name]);
     return experiment.learner.options.contains(name) ? TextOf(experiment.learner.options[name]) : "";
   };
   std::vector<std::string> words;

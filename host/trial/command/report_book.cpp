@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "base/printable.hpp"
+#include "log/log.hpp"
 #include "record/metric_series.hpp"
+#include "record/warning_text.hpp"
 #include "trial/checkpoint_folder.hpp"
 
 namespace backplane {
@@ -46,8 +48,9 @@ bool AllFinite(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
 }
 
-// The host writes these names in every line itself.
+// The host writes these names in every line itself. The command's metrics get other ones.
 bool IsOfTheHost(const std::string& name) { return name == "t" || name == "iteration_s"; }
+std::string NameInLine(const std::string& name) { return IsOfTheHost(name) ? "reported/" + name : name; }
 
 std::filesystem::path TrialDirOf(const TrialSpec& spec) { return spec.checkpoint_dir.parent_path(); }
 
@@ -85,42 +88,80 @@ ReportBook::ReportBook(const TrialSpec& spec, StatusWriter* status)
     : spec_(spec), status_(*status), file_(AttemptFolder(spec.attempt_dir).metrics(), spec.attempt) {
   status_.NameLive(spec.experiment.live);
   if (!spec.resume) return;
-  before_.emplace(TrialDirOf(spec), spec.attempt);
-  clock_.GoOnFrom(before_->trial_s());
+  join_.emplace(TrialDirOf(spec), spec.attempt);
+  clock_.GoOnFrom(join_->before().trial_s());
 }
 
-// A command that resumes reports later steps than before. One that starts from scratch despite a checkpoint reports all steps
-// again.
-void ReportBook::GoOnFrom(const Report& first) {
-  if (!before_) return;
-  if (first.step) before_->KeepBefore(*first.step);
-  reports_ = before_->reports();
-  step_ = before_->step();
-  parts_before_ = before_->Parts();
-  has_lines_before_ = reports_ > 0;
-  before_->ForEachKept([&](const std::string& name, double value) { Keep(name, value); });
-  clock_.GoOnFrom(before_->trial_s());
-  before_.reset();
+// Writes the reports that were held until now.
+void ReportBook::Join() {
+  if (!join_) return;
+  join_->Decide();
+  const LinesBefore& before = join_->before();
+  before_s_ = before.trial_s();
+  clock_.GoOnFrom(before_s_);
+  has_lines_before_ = !before.empty();
+  if (!join_->warning().empty()) Warn(join_->warning());
+  if (join_->rewrites()) {
+    WriteJoined(*join_);
+  } else {
+    reports_ = before.reports();
+    parts_before_ = before.Parts();
+    before.ForEachKept([&](const std::string& name, double value) { Keep(name, value); });
+  }
+  step_ = before.step();
+  const std::vector<HeldReport> held = join_->held();
+  const size_t first = join_->rewrites() ? join_->first_own() : 0;
+  join_.reset();
+  for (size_t i = first; i < held.size(); ++i) Write(held[i]);
+}
+
+// The attempt's file starts with the lines of earlier attempts, so it replaces theirs.
+void ReportBook::WriteJoined(const CurveJoin& join) {
+  std::vector<Iteration> lines = join.Lines([this](const HeldReport& held) { return LineOf(held); });
+  for (Iteration& line : lines) {
+    line.iteration = ++reports_;
+    for (const MetricValue& one : ReportedValues(line))
+      if (IsOfEpisodes(one.name) || DecidesDivergence(one.name)) Keep(one.name, one.value);
+  }
+  file_.AppendAll(lines);
 }
 
 Spent ReportBook::SpentNow() const {
-  const uint64_t reports = before_ ? before_->reports() : reports_;
+  const uint64_t reports = join_ ? join_->before().reports() : reports_;
   return {reports, step_.value_or(0), clock_.trial_s(), 0};
 }
 
 void ReportBook::Add(const Report& report) {
-  GoOnFrom(report);
-  const std::optional<uint64_t> step_before = step_;
-  if (report.step) step_ = report.step;
+  const HeldReport held{report, clock_.attempt_s()};
+  if (!join_) return Write(held);
+  if (join_->Add(held.report, held.attempt_s)) Join();
+}
+
+Iteration ReportBook::LineOf(const HeldReport& held) {
+  if (held.report.step) step_ = held.report.step;
   Iteration line;
-  for (const auto& [name, value] : report.values)
-    if (Takes(name)) Put(name, value, &line), Keep(name, value);
-  line.iteration = ++reports_;
+  for (const auto& [reported, value] : held.report.values) {
+    const std::string name = NameInLine(reported);
+    if (!Takes(name)) continue;
+    Put(name, value, &line);
+    if (name != reported)
+      Warn(fmt::format("the command reports '{}': recorded as '{}', because the host measures '{}' itself", reported, name,
+                       reported));
+  }
   line.step = step_;
   line.episodes = episodes_;
-  line.time.t = clock_.trial_s();
-  const double before_s = std::exchange(last_s_, clock_.attempt_s());
-  line.time.iteration_s = last_s_ - before_s;
+  line.time.t = before_s_ + held.attempt_s;
+  line.time.iteration_s = held.attempt_s - std::exchange(last_s_, held.attempt_s);
+  return line;
+}
+
+void ReportBook::Write(const HeldReport& held) {
+  const std::optional<uint64_t> step_before = step_;
+  const double before_s = last_s_;
+  Iteration line = LineOf(held);
+  for (const auto& [name, value] : held.report.values)
+    if (names_.contains(NameInLine(name))) Keep(NameInLine(name), value);
+  line.iteration = ++reports_;
   AddSpeed(before_s, step_before, &line);
   file_.Append(line);
   Show(line);
@@ -140,18 +181,23 @@ void ReportBook::Keep(const std::string& name, double value) {
   if (IsOfEpisodes(name)) of_episodes_[name].Add(value);
 }
 
+void ReportBook::Warn(const std::string& sentence) {
+  if (warnings_.size() >= kMostWarnings || std::find(warnings_.begin(), warnings_.end(), sentence) != warnings_.end()) return;
+  warnings_.push_back(sentence);
+  LogWarning("warning: {}", WarningOnOneLine(sentence));
+  status_.SetLine("warning: " + WarningKind(sentence));
+}
+
 bool ReportBook::Takes(const std::string& name) {
   if (names_.contains(name)) return true;
   const auto refuse = [&](const std::string& why) {
     const std::string warning = fmt::format("the command reports '{}': {}", Printable(name, kShownName), why);
-    if (warnings_.size() < kMostWarnings && std::find(warnings_.begin(), warnings_.end(), warning) == warnings_.end())
-      warnings_.push_back(warning);
+    Warn(warning);
     return false;
   };
   const bool is_line = std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
   if (name.empty() || name.size() > kMostNameBytes || !is_line)
     return refuse(fmt::format("expected a metric name of one line and 1 to {} bytes", kMostNameBytes));
-  if (IsOfTheHost(name)) return refuse("expected a different name, because the host measures this metric itself");
   if (names_.size() >= kMostNames) return refuse(fmt::format("expected at most {} metrics, got one more", kMostNames));
   names_.try_emplace(name);
   return true;
@@ -226,7 +272,7 @@ std::vector<std::string> ReportBook::warnings() const {
 
 LoopResult ReportBook::Result() const {
   LoopResult result;
-  result.iterations = before_ ? before_->reports() : reports_;
+  result.iterations = join_ ? join_->before().reports() : reports_;
   result.env_steps = step_;
   result.episodes = episodes_;
   result.wall_s = clock_.attempt_s();
@@ -248,7 +294,7 @@ LoopResult ReportBook::Result() const {
       PutEvaluation(name, values.Last(), &*result.evaluation);
     }
   }
-  result.metrics_parts = before_ ? before_->Parts() : parts_before_;
+  result.metrics_parts = join_ ? join_->before().Parts() : parts_before_;
   result.metrics_parts->push_back(file_.written());
   return result;
 }

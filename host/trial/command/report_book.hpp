@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "command/lines_before.hpp"
+#include "command/curve_join.hpp"
 #include "command/report.hpp"
 #include "record/finite_tail.hpp"
 #include "record/iteration.hpp"
@@ -25,7 +25,7 @@ class ReportBook {
   void Start() { clock_.Start(); }
   // Without a report in this attempt, the values of earlier attempts count.
   void Stop() {
-    GoOnFrom({});
+    Join();
     clock_.Stop();
   }
   // Writes its line. Throws std::runtime_error, for example if the disk is full.
@@ -57,20 +57,25 @@ class ReportBook {
     Spread OfTheFinite() const;
   };
 
-  void GoOnFrom(const Report& first);
+  void Join();
+  void WriteJoined(const CurveJoin& join);
+  void Write(const HeldReport& held);
+  Iteration LineOf(const HeldReport& held);
   void Keep(const std::string& name, double value);
   void Put(const std::string& name, double value, Iteration* line);
   void PutOfEpisodes(const std::string& name, double value, Iteration* line);
   bool Takes(const std::string& name);
   void AddSpeed(double before_s, const std::optional<uint64_t>& step_before, Iteration* line);
+  void Warn(const std::string& sentence);
   void Show(const Iteration& line);
 
   const TrialSpec& spec_;
   StatusWriter& status_;
   MetricsFile file_;
   TrialClock clock_;
-  std::optional<LinesBefore> before_;  // until the first report
+  std::optional<CurveJoin> join_;  // until the step is known at which the attempt resumes
   std::vector<MetricsPart> parts_before_;
+  double before_s_ = 0;  // seconds of earlier attempts
   uint64_t reports_ = 0;
   std::optional<uint64_t> step_, episodes_;
   double last_s_ = 0;                          // seconds of the attempt at the last report

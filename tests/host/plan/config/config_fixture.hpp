@@ -39,7 +39,7 @@ inline std::string OtherValue(const HostKey& key) {
     case ValueType::kSize: return "1.5GiB";
     case ValueType::kTextList: return "[--qos=long]";
     case ValueType::kPathList: return key.of_command ? "[/bin/sh]" : "[/a, /b]";  // paths of a command are read
-    case ValueType::kWords: return "[other, \"{seed}\"]";
+    case ValueType::kWords: return "[other, \"{seed}\", \"{n}\"]";
     case ValueType::kPatterns: return "{return: \"return=([0-9]+)\"}";
     case ValueType::kMeasureList: return "[ep/length, train/loss]";
     case ValueType::kPluginName: return key.path == "env.plugin" ? "swimmer" : "hiker";
@@ -49,6 +49,7 @@ inline std::string OtherValue(const HostKey& key) {
     case ValueType::kPercent: return "2.5%";
     case ValueType::kFailurePolicy: return "{retry: 7}";
     case ValueType::kFlapping: return "4 in 10s";
+    case ValueType::kStructure: return "{n: \"+3\"}";  // of kMinimalCommand
     case ValueType::kJson: return "{rollout.threads: 2}";
     default: return "other";
   }
@@ -138,6 +139,6 @@ inline const std::string kMinimal =
     "budget: {iterations: 3}\n";
 
 // A trial by command.
-inline const std::string kMinimalCommand = "experiment: first\nlearner: {command: [program]}\n";
+inline const std::string kMinimalCommand = "experiment: first\nlearner: {command: [program, \"{n}\"], options: {n: 3}}\n";
 
 }  // namespace backplane

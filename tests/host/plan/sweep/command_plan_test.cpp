@@ -63,6 +63,46 @@ TEST_F(CommandPlan, ItsOptionsAreSwept) {
   EXPECT_EQ(commands.points.size(), 2u);
 }
 
+// A script may distinguish 1.10 from 1.1; a plugin gets the number.
+TEST_F(CommandPlan, TextsOfOptionsBelongToThePointIfTheyDifferFromTheirValues) {
+  const auto with = [&](const std::string& lr) {
+    return PlanOf("learner: {command: [python3, train.py, \"{lr}\"], options: {lr: " + lr + "}}\n");
+  };
+  for (const auto& [text, canonical] : std::map<std::string, std::string>{
+           {"1e5", "100000.0"}, {"1.10", "1.1"}, {"1.00", "1.0"}, {"+3", "3"}, {".5", "0.5"}, {"True", "true"}, {"-0", "0"}}) {
+    const Plan written = with(text), plain = with(canonical);
+    EXPECT_NE(written.points[0].id, plain.points[0].id) << text;
+    EXPECT_EQ(written.points[0].plain_id, plain.points[0].id) << text;
+    EXPECT_EQ(plain.points[0].plain_id, "") << canonical;
+    EXPECT_EQ(written.LoadPoint(0).experiment.command.written, json({{"lr", text}}));
+    EXPECT_EQ(written.LoadPoint(0).experiment.learner.options, plain.LoadPoint(0).experiment.learner.options) << text;
+  }
+  EXPECT_NE(with("18446744073709551615").points[0].id, with("18446744073709551614").points[0].id);
+  EXPECT_EQ(with("on").points[0].id, with("\"on\"").points[0].id) << "a text either way";
+  EXPECT_EQ(with("3").Identity(with("3").trials[0])["point"]["learner"].count("written"), 0u) << "existing ids stay";
+}
+
+TEST_F(CommandPlan, ASavedConfigurationKeepsTheTextsOfItsOptions) {
+  const std::string text = "learner: {command: [python3, train.py, \"{lr}\"], options: {lr: 3.0e-4}}\n";
+  const Plan plan = PlanOf(text);
+  const json saved = ToJson(plan.LoadPoint(0).experiment);
+  EXPECT_EQ(saved["learner"]["written"], json({{"lr", "3.0e-4"}}));
+  EXPECT_EQ(ExperimentFromJson(saved).command.written, saved["learner"]["written"]);
+  const std::string read_again =
+      "learner: {command: [python3, train.py, \"{lr}\"], options: {lr: 0.0003}, written: {lr: \"3.0e-4\"}}\n";
+  EXPECT_EQ(PlanOf(read_again).points[0].id, plan.points[0].id);
+  EXPECT_EQ(PlanOf(read_again, {"learner.options.lr=0.001"}).points[0].id,
+            PlanOf(text, {"learner.options.lr=0.001"}).points[0].id)
+      << "the text is of another value";
+}
+
+TEST_F(CommandPlan, AnAxisHasAPointForEachText) {
+  const Plan plan = PlanOf(
+      "learner: {command: [python3, train.py, \"{lr}\"], options: {lr: 1}}\n"
+      "sweep: {grid: {learner.options.lr: [1.10, 1.1, 1.10]}}\n");
+  EXPECT_THAT(Names(plan), ElementsAre("lr=1.10", "lr=1.1"));
+}
+
 TEST_F(CommandPlan, ComparesWithPluginsAsAnArm) {
   const Plan plan = PlanOf(
       "env: walker\nbudget: {iterations: 3}\ncompare: {arms: [{name: plugin, learner: climber}, {name: script, "

@@ -48,9 +48,16 @@ TEST_F(PointNamesTest, UseEnoughDigits) {
               ElementsAre("lr=0.12345671", "lr=0.12345672"));
 }
 
+TEST_F(PointNamesTest, HaveTheTextsThatACommandGets) {
+  EXPECT_THAT(NamesOf("[1.0, 2.0, \"3\"]"), ElementsAre("x=1.0", "x=2.0", "x=3"));
+  EXPECT_THAT(NamesOf("[1e5, 100000, 1.10, 1.1, True, on, .5, +3, 18446744073709551615, 18446744073709551614]"),
+              ElementsAre("x=1e5", "x=100000", "x=1.10", "x=1.1", "x=True", "x=on", "x=.5", "x=+3", "x=18446744073709551615",
+                          "x=18446744073709551614"));
+  EXPECT_THAT(NamesOf("{range: [0, 0.3, 0.1]}"), ElementsAre("x=0", "x=0.1", "x=0.2", "x=0.3"));
+}
+
 // Existing results keep their names.
 TEST_F(PointNamesTest, StayShortIfTheyAreUnique) {
-  EXPECT_THAT(NamesOf("[1.0, 2.0, \"3\"]"), ElementsAre("x=1", "x=2", "x=3"));
   EXPECT_THAT(Names(GoodPlan("sweep: {grid: {learner.options.lr: [1.0, 0.12345671]}}\n")), ElementsAre("lr=1", "lr=0.123457"));
 }
 

@@ -33,6 +33,13 @@ TEST(CommandWords, HaveTheirValues) {
                                  "/out/trials/x/checkpoint", "{x}"));
 }
 
+TEST(CommandWords, ContainOptionsAsTheyAreWritten) {
+  TrialSpec spec = SpecWith({"/bin/sh", "{lr} {n} {flag}", "{big}"});
+  spec.experiment.learner.options["big"] = 1.8446744073709552e19;
+  spec.experiment.command.written = {{"lr", "3.0e-4"}, {"flag", "True"}, {"big", "18446744073709551615"}};
+  EXPECT_THAT(CommandWords(spec, 1), ElementsAre("/bin/sh", "3.0e-4 5 True", "18446744073709551615"));
+}
+
 TEST(CommandWords, TheProgramIsFoundOnPath) {
   EXPECT_THAT(CommandWords(SpecWith({"sh"}), 1).front(), HasSubstr("/sh"));
   const auto why_not = [](const char* program) {
