@@ -3,13 +3,12 @@
 Reads JSON lines: first {"address", "backplane", "at_least": {...}}, then {"open": {folder, token, shared, out}} and, for each
 trial, {"submit": {job, cpus, gpus, memory}}. Answers {"ping": n} with {"pong": n} at any time. Writes JSON lines:
 {"ready": {cpus, gpus, nodes, job}} or {"error"}, then {"opened": error}, {"done": job} and {"lost": job, "why"}. Ends when its input
-ends; Ray then ends its tasks.
+ends; Ray then ends its tasks. `join` and `use_token` are in ray_join.py.
 """
 import json
 import os
 import pathlib
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -30,19 +29,6 @@ def sentence(error):
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     first = lines[0] if lines else type(error).__name__
     return first.split(". ")[0].rstrip(".")[:300]
-
-
-def knock(address):
-    """Fails fast: Ray itself tries for minutes, for example if `auto` finds the address of a killed cluster."""
-    if address == "auto":
-        try:
-            from ray._private.services import get_ray_address_from_environment
-        except ImportError:  # a different version of Ray: skip the check
-            return
-        address = get_ray_address_from_environment(address, None)
-    host, _, port = address.rpartition(":")
-    if port.isdigit() and "/" not in host:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
 
 
 def look(folder, token):
@@ -246,14 +232,15 @@ class Driver:
 
 def main():
     first = json.loads(sys.stdin.readline())
+    use_token()
     try:
         import ray
     except ImportError:
         return say(error=f"engine.kind ray: {sys.executable} does not have the package ray; "
                          f"run `{sys.executable} -m pip install ray`, or set engine.python to a different interpreter")
     try:
-        knock(first["address"])
-        ray.init(address=first["address"], log_to_driver=False, logging_level="ERROR", configure_logging=True)
+        if not join(ray, first["address"], lambda why: say(error="engine.kind ray: " + why), configure_logging=True):
+            return None
     except Exception as error:
         return say(error=f"engine.kind ray: no cluster answers at engine.address {first['address']}: {sentence(error)}; "
                          "`ray start --head` starts one")

@@ -36,7 +36,7 @@ constexpr int kSilentPings = 2;  // in units of the patience for a cluster's pro
 constexpr int kLookForReplies_ms = 100;
 constexpr int kDriverEnds_ms = 5000, kEndsAfterStop_ms = 1000;
 constexpr double kPingEvery_s = 5;
-constexpr size_t kMostUnread = 16 << 20, kShownSentence = 300;
+constexpr size_t kMostUnread = 16 << 20, kShownSentence = 500;
 
 std::string Shown(const nlohmann::json& text) {
   return text.is_string() ? Printable(text.get<std::string>(), kShownSentence) : "";

@@ -5,6 +5,7 @@ usage: ray_workers.py FD ADDRESS
 It sends {"node": IP} when it is in the cluster, and receives {"program", "arguments", "threads", "token"} with the arguments of
 each worker. It sends {"ended": NUMBER, "how": SENTENCE, "words": TEXT} for each that ends, or {"failed": SENTENCE}. It kills the
 worker of each {"end": NUMBER}, and ends with the socket, as do the actors.
+`join` and `use_token` are in ray_join.py.
 """
 import json
 import os
@@ -24,13 +25,6 @@ def die_with_parent():
 
 def how_it_ended(code):
     return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-
-
-def knock(address):
-    """Fails fast, because Ray itself tries for minutes if no cluster answers."""
-    host, _, port = address.rpartition(":")
-    if port.isdigit() and "/" not in host:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
 
 
 class Player:
@@ -59,13 +53,14 @@ def main():
             lines.write(json.dumps(what) + "\n")
             lines.flush()
 
+    use_token()
     try:
         import ray
     except ImportError:
         return say(failed=f"{sys.executable} does not have the package ray; set BACKPLANE_PYTHON to a Python that has it", lasting=True)
     try:
-        knock(sys.argv[2])
-        ray.init(address=sys.argv[2], log_to_driver=False, logging_level="ERROR", namespace=f"backplane-{os.getpid()}")
+        if not join(ray, sys.argv[2], lambda why: say(failed=why, lasting=True), namespace=f"backplane-{os.getpid()}"):
+            return None
         own = ray.get_runtime_context().get_node_id()
         say(node=next(node["NodeManagerAddress"] for node in ray.nodes() if node["NodeID"] == own))
     except Exception as error:  # Ray raises many types
