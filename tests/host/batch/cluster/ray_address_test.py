@@ -102,6 +102,18 @@ def check_tokens(programs):
             assert "unset RAY_AUTH_MODE" in says(address, RAY_AUTH_MODE="disabled")
 
 
+def check_cores(programs):
+    names = {"__name__": "workers"}
+    exec(programs.workers, names)  # without its main
+    why_never = names["why_never"]
+    for nodes, threads in (([4], [2, 2]), ([2, 2], [2, 1]), ([3, 1], [1, 1, 2]), ([8], [1] * 8)):
+        assert why_never(nodes, threads) == "", (nodes, threads)
+    for nodes, threads in (([4], [2, 3]), ([2, 2], [3]), ([3, 3], [2, 2, 2]), ([], [1]), ([1, 0], [1, 1])):
+        assert f"{len(threads)} workers need" in why_never(nodes, threads), (nodes, threads)
+    assert why_never([3, 1.5], [2, 2]) == ("2 workers need 2, 2 cores, but the nodes of the cluster have 3, 1.5; change rollout.workers or "
+                                           "rollout.threads")
+
+
 def main():
     for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
         os.environ.pop(name, None)
@@ -109,6 +121,7 @@ def main():
         programs = Programs(*sys.argv[1:], folder)
         check_addresses(programs)
         check_tokens(programs)
+        check_cores(programs)
 
 
 if __name__ == "__main__":
