@@ -104,6 +104,7 @@ class SlurmCluster:
         lines += [f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={cpus} RealMemory=1000 State=UNKNOWN"
                   for node, port in zip(self.nodes, ports)]
         lines.append(f"PartitionName=test Nodes={','.join(self.nodes)} Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO")
+        lines.append(f"PartitionName=short Nodes={','.join(self.nodes)} MaxTime=1 State=UP")
         self.conf = self.folder / "slurm.conf"
         self.conf.write_text("\n".join(lines) + "\n")
         self.env = {**os.environ, "SLURM_CONF": str(self.conf), "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
