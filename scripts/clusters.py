@@ -104,6 +104,7 @@ class SlurmCluster:
         lines += [f"NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={cpus} RealMemory=1000 State=UNKNOWN"
                   for node, port in zip(self.nodes, ports)]
         lines.append(f"PartitionName=test Nodes={','.join(self.nodes)} Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO")
+        lines.append(f"PartitionName=short Nodes={','.join(self.nodes)} MaxTime=1 State=UP")
         self.conf = self.folder / "slurm.conf"
         self.conf.write_text("\n".join(lines) + "\n")
         self.env = {**os.environ, "SLURM_CONF": str(self.conf), "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
@@ -178,18 +179,22 @@ class SlurmCluster:
 
 
 class RayCluster:
-    """A head and further nodes, each a raylet with its workers, of `cpus` CPUs each."""
+    """A head and further nodes, each a raylet with its workers, of `cpus` CPUs each. It has an authentication token of its own, so that
+    a token of this user, which Ray writes at the first local `ray.init()`, changes nothing. `token`: require it."""
     engine = "ray"
 
-    def __init__(self, python, nodes=2, cpus=1):
+    def __init__(self, python, nodes=2, cpus=1, token=True):
         self.python, self.cpus = pathlib.Path(python), cpus
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ray-", dir="/tmp"))
         self.nodes = [f"node{i}" for i in range(1, nodes + 1)]
         self.port, = free_ports(1)
         self.address = f"127.0.0.1:{self.port}"
         self.options = ("--set", f"engine.address={self.address}", "--set", f"engine.python={self.python}")
-        self.env = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "RAY_health_check_initial_delay_ms": "1000",
+        (self.folder / "auth_token").write_text(os.urandom(32).hex())
+        own = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH_")}
+        self.env = {**own, "RAY_AUTH_TOKEN_PATH": str(self.folder / "auth_token"), "RAY_USAGE_STATS_ENABLED": "0", "RAY_health_check_initial_delay_ms": "1000",
                     "RAY_health_check_period_ms": "1000", "RAY_health_check_failure_threshold": "15", "RAY_ADDRESS": self.address}
+        self.ray_env = {**self.env, "RAY_AUTH_MODE": "token" if token else "disabled"}  # for programs that do not look for the token
         self.processes = {}
 
     def __enter__(self):
@@ -214,7 +219,7 @@ class RayCluster:
         self.processes[node] = subprocess.Popen(
             [self.python.parent / "ray", "start", "--block", "--disable-usage-stats", "--node-ip-address=127.0.0.1", f"--num-cpus={self.cpus}",
              "--object-store-memory=80000000", *arguments],
-            stdout=log, stderr=log, stdin=subprocess.DEVNULL, env={**self.env, "BACKPLANE_CHECK_NODE": self.name(node)}, start_new_session=True)
+            stdout=log, stderr=log, stdin=subprocess.DEVNULL, env={**self.ray_env, "BACKPLANE_CHECK_NODE": self.name(node)}, start_new_session=True)
 
     def name(self, node):
         return f"{self.folder.name}-{node}"
@@ -233,7 +238,7 @@ class RayCluster:
     def alive(self):
         code = ("import ray, sys; ray.init(address=sys.argv[1], log_to_driver=False, logging_level='ERROR'); "
                 "print(sum(n['Alive'] for n in ray.nodes()))")
-        done = subprocess.run([self.python, "-c", code, self.address], env=self.env, capture_output=True, text=True)
+        done = subprocess.run([self.python, "-c", code, self.address], env=self.ray_env, capture_output=True, text=True)
         return int(done.stdout.split()[-1]) if done.returncode == 0 and done.stdout.split() else 0
 
     until, logs = SlurmCluster.until, SlurmCluster.logs

@@ -158,6 +158,7 @@ Attempt::Ended Attempt::Finish(const JobEnd& end) {
   ending.hang_timeout_s = spec_.experiment.resources.hang_timeout_s;
   ending.wall_time_s = spec_.experiment.resources.wall_time_s;
   ending.lost = end.lost;
+  ending.queued_s = end.queued_s;
   if (last_) ending.plugin = last_->plugin;
   ending.over_silence = end.over_silence;
   ending.stuck = end.stuck;

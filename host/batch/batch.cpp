@@ -203,14 +203,28 @@ class Batch {
 
   bool OpenEngine() {
     if (state_.schedule.waiting() == 0 && !search_.IsAsked()) return true;
-    state_.report.no_engine = engine_.Open();
-    RecordJobs();
+    state_.report.no_engine = engine_.Open([this] {
+      RecordCluster();
+      state_.display.Show(nullptr, state_.Now());
+    });
+    RecordCluster();
     PassInterrupts();
     return state_.report.no_engine.empty();
   }
 
-  void RecordJobs() {
-    for (const EngineJob& job : engine_.NewJobs()) state_.log->Append(job);
+  // The cluster's jobs, the places of the attempts, and the reason why some wait.
+  void RecordCluster() {
+    std::vector<EventLog::Entry> entries;
+    for (const EngineJob& job : engine_.NewJobs()) entries.push_back({job, "", 0});
+    for (const JobTable::Move& move : jobs_.TakeMoves())
+      entries.push_back({move.to, state_.plan.trials[move.trial].id, move.attempt});
+    if (const std::string why = engine_.WhyWaiting(); why != waits_for_) {
+      entries.push_back({EngineWait{why}, "", 0});
+      waits_for_ = why;
+      const bool is_shown = state_.plan.trials.size() > 1;  // by the table
+      if (!why.empty() && !is_shown) state_.display.Note("waiting for a node: " + why);
+    }
+    if (!entries.empty()) state_.log->Append(entries);
   }
 
   void RunTrials() {
@@ -220,7 +234,7 @@ class Batch {
       std::vector<JobTable::Ended> ended = std::exchange(ended_meanwhile_, {});
       for (JobTable::Ended& one : jobs_.Wait(ended.empty() ? kBatchTick_ms : 0)) ended.push_back(std::move(one));
       LookAfterFolder();
-      if (!state_.watch->lost()) RecordJobs();
+      if (!state_.watch->lost()) RecordCluster();
       for (const JobTable::Ended& one : ended) settler_.Finish(one), names_.Ended(one.job);
       search_.Look(jobs_);
       const bool any_ended = !ended.empty();
@@ -309,6 +323,7 @@ class Batch {
   std::vector<JobTable::Ended> ended_meanwhile_;  // while a search computed a reply
   uint64_t seq_before_ = 0;                       // the newest event of earlier sessions
   bool asked_to_leave_ = false;                   // running trials, because the folder was lost
+  std::string waits_for_;                         // as recorded
 };
 
 }  // namespace

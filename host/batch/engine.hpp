@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,6 +52,7 @@ struct JobEnd {
   std::optional<StatusFile> status;  // the last one of the trial
   std::string host;                  // host of the trial; empty: this machine
   std::string lost;                  // why its end is unknown, "its node ..."; empty: it is known
+  double queued_s = 0;               // before it began, in a cluster's queue
 };
 
 enum class StopHow {
@@ -72,14 +74,21 @@ class Engine {
   virtual std::vector<JobEnd> Wait(int timeout_ms) = 0;
 
   // Acquires the nodes. Call before the first Start of a session. Returns a sentence if trials cannot run there. Empty: they
-  // can, or Ctrl-C came first.
-  virtual std::string Open() { return ""; }
+  // can, or Ctrl-C came first. Calls `meanwhile` now and then.
+  virtual std::string Open(const std::function<void()>& meanwhile) {
+    (void)meanwhile;
+    return "";
+  }
   // Cluster jobs since the last call, for the events.
   virtual std::vector<EngineJob> NewJobs() { return {}; }
   // True if trials run on other machines, which count their own resources.
   virtual bool IsElsewhere() const { return false; }
   // False while the job waits for a node. Its time does not count until then.
   virtual bool HasBegun(JobId) { return true; }
+  // Why jobs wait for a node, in the scheduler's words; empty: unknown, or none waits.
+  virtual std::string WhyWaiting() { return ""; }
+  // Why the node of a running job may be lost; empty: it gives signs of life.
+  virtual std::string Silence(JobId) { return ""; }
 };
 
 inline constexpr char kLocalEngine[] = "local";  // the value of `engine.kind` for this machine

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/awake_clock.hpp"
@@ -19,8 +21,15 @@ class JobTable {
     size_t trial = 0;  // place in the plan
     std::unique_ptr<Attempt> attempt;
     Allocation allocation;
-    double started_s = 0;  // by clock_
+    double submitted_s = 0, started_s = 0;  // by clock_
     bool begun = false;
+    std::string silence = {};  // Engine::Silence
+  };
+  // A job on a cluster that begins, or whose node falls silent or is back.
+  struct Move {
+    size_t trial = 0;
+    unsigned attempt = 0;
+    AttemptMove to;
   };
   struct Ended {
     Job job;
@@ -35,6 +44,8 @@ class JobTable {
   // Returns ended jobs after it released their allocations. Waits up to `timeout_ms`, then checks the others for hangs and wall
   // time.
   std::vector<Ended> Wait(int timeout_ms);
+  // Since the last call.
+  std::vector<Move> TakeMoves() { return std::exchange(moves_, {}); }
   // Stops all jobs, with a checkpoint or immediately.
   void StopAll(StopHow how);
 
@@ -52,9 +63,12 @@ class JobTable {
  private:
   static constexpr double kMostBetweenLooks_s = 5;
 
+  void LookForMoves(JobId id, bool begins, Job* job);
+
   Engine& engine_;
   ResourcePool& resource_pool_;
   std::map<JobId, Job> jobs_;
+  std::vector<Move> moves_;
   AwakeClock clock_{kMostBetweenLooks_s};  // a stop of this process does not count as a trial's silence
 };
 

@@ -62,7 +62,8 @@ void Launcher::Record(size_t trial, const Attempt& attempt, Allocation allocatio
     allocation.gpus.clear();
   }
   const std::string& id = state_.plan.trials[trial].id;
-  state_.log->Append(AttemptStart{allocation.cores, allocation.gpus, attempt.resumed()}, id, attempt.number());
+  state_.log->Append(AttemptStart{allocation.cores, allocation.gpus, attempt.resumed(), engine_.IsElsewhere()}, id,
+                     attempt.number());
   state_.display.Detail(fmt::format("{} starts: attempt {} of trial {}{}, {}{}", state_.names[trial], attempt.number(), id,
                                     attempt.resumed() ? ", from its checkpoint" : "", place,
                                     allocation.gpus.empty() ? "" : fmt::format(", GPUs {}", fmt::join(allocation.gpus, ","))));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <csignal>
 
 #include "base/signal_text.hpp"
@@ -22,9 +23,12 @@ constexpr double kNearLimit = 0.95;  // allocations begin to fail here, so a cra
 
 std::string MiB(uint64_t bytes) { return fmt::format("{:.0f} MiB", static_cast<double>(bytes) / (1 << 20)); }
 
-// "took longer than resources.wall_time (3s)"
+// "took longer than resources.wall_time (3s), not counting 12s in the queue"
 std::string OverWallTime(const Ending& ending) {
-  return "took longer than resources.wall_time" + (ending.wall_time_s ? " (" + FormatDuration(*ending.wall_time_s) + ")" : "");
+  std::string why = "took longer than resources.wall_time";
+  if (ending.wall_time_s) why += " (" + FormatDuration(*ending.wall_time_s) + ")";
+  if (ending.queued_s >= 1) why += fmt::format(", not counting {} in the queue", FormatDuration(std::floor(ending.queued_s)));
+  return why;
 }
 
 // "env.NAME gave no sign of life for 2s (resources.hang_timeout) and was killed; it was stopped (state T)"

@@ -22,6 +22,7 @@ struct Ending {
   std::optional<double> hang_timeout_s = {}, wall_time_s = {};  // limits that it may have exceeded, if the file sets them
   bool has_checkpoint = true;
   std::string lost = {};  // why its end was not observed; empty: it was
+  double queued_s = 0;    // before it began, in a cluster's queue
   std::string plugin;     // the plugin that ran, from its last status; empty: an orderly end, or unknown
   // As in JobEnd.
   bool over_silence = false, left = false;

@@ -76,6 +76,7 @@ void BatchView::Refresh() {
     RefreshTrial(trials_[i], rows_[i]);
   }
   CountSessions();
+  totals_.waits_for = running_ && !record().sessions.empty() ? record().sessions.back().waits_for : "";
   totals_.to_come = ToCome();
   totals_.left_s = TimeLeft();
   totals_.best = BestSoFar();
@@ -134,6 +135,27 @@ void BatchView::RefreshTrial(Trial& trial, BatchRow& row) {
     row.state = TrialState::kPlanned;  // as the next run will treat it
     row.why = "its supervisor ended before the trial";
   }
+  FillPlace(*known, row);
+}
+
+void BatchView::FillPlace(const TrialRecord& known, BatchRow& row) const {
+  const std::vector<AttemptRecord>& attempts = known.attempts;
+  const AttemptRecord& last = attempts.back();
+  const auto is_lost = [&](const AttemptRecord& attempt) {
+    return attempt.ended && attempt.end.outcome == Outcome::kStale && attempt.started >= record().sessions.back().started;
+  };
+  if (record().sessions.empty()) return;
+  if (row.state == TrialState::kPlanned && is_lost(last)) {
+    row.state = TrialState::kLost;
+  } else if (row.state == TrialState::kRunning && last.place.state == TrialState::kQueued) {
+    const bool again = attempts.size() > 1 && is_lost(attempts[attempts.size() - 2]);
+    row.state = again ? TrialState::kLost : TrialState::kQueued;
+    row.why = fmt::format("{}{} in the queue", again ? attempts[attempts.size() - 2].end.why + "; " : "",
+                          FormatClock(row.elapsed_s.value_or(0)));
+  } else if (row.state == TrialState::kRunning) {
+    row.state = last.place.state;
+    row.why = last.place.why;
+  }
 }
 
 void BatchView::FillRunning(Trial& trial, const AttemptRecord& attempt, BatchRow& row) {
@@ -144,7 +166,7 @@ void BatchView::FillRunning(Trial& trial, const AttemptRecord& attempt, BatchRow
     row.progress = row.sps = row.episode_return = std::nullopt;
     row.live.clear();
   }
-  row.elapsed_s = now_ - attempt.started;  // by a clock that may be set
+  row.elapsed_s = now_ - (attempt.placed > 0 ? attempt.placed : attempt.started);  // by a clock that may be set
   if (const std::optional<StatusFile> status = trial.status ? trial.status->Read() : std::nullopt) {
     if (status->own_s > 0) row.elapsed_s = status->own_s;
     row.progress = status->progress;
@@ -212,10 +234,11 @@ std::optional<double> BatchView::TimeLeft() const {
       evidence.running.push_back({row.elapsed_s.value_or(0), row.progress.value_or(0), trials_[i].point});
     } else if (IsFinished(row.state)) {
       evidence.finished.push_back({row.elapsed_s.value_or(0), trials_[i].point});
-    } else if (row.state == TrialState::kPlanned) {
+    } else if (!IsFinal(row.state)) {
       evidence.waiting.push_back(trials_[i].point);
     }
   }
+  if (evidence.running.empty() && !totals_.waits_for.empty()) return std::nullopt;  // the length of the queue is unknown
   evidence.to_come = totals_.to_come;
   evidence.at_once = evidence.running.size();
   return EstimateTimeLeft(evidence);
@@ -249,6 +272,7 @@ BatchProgress BatchView::Progress() const {
   batch.head.state = State();
   batch.head.elapsed_s = totals_.elapsed_s;
   batch.head.eta_s = totals_.left_s;
+  batch.head.waits_for = totals_.waits_for;
   batch.to_come = totals_.to_come;
   for (size_t i = 0; i < rows_.size(); ++i) {
     const PlanLine& plan = trials_[i].plan;

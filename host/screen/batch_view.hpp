@@ -46,6 +46,8 @@ class BatchView {
   void CountSessions();
   double EndOf(size_t session) const;  // seconds since 1970
   void RefreshTrial(Trial& trial, BatchRow& row);
+  // The place of a trial on a cluster: kQueued or kLost instead of kRunning or kPlanned.
+  void FillPlace(const TrialRecord& known, BatchRow& row) const;
   void FillRunning(Trial& trial, const AttemptRecord& attempt, BatchRow& row);
   void FillEnded(Trial& trial, const AttemptRecord& attempt, BatchRow& row);
   std::string State() const;

@@ -67,7 +67,13 @@ std::vector<ScreenColumn> ColumnsOf(const std::vector<NumberedRow>& rows) {
 }
 
 int Rank(TrialState state) {
-  return state == TrialState::kRunning ? 0 : state == TrialState::kFailed ? 1 : IsFinal(state) ? 2 : 3;
+  switch (state) {
+    case TrialState::kRunning: return 0;
+    case TrialState::kLost: return 1;
+    case TrialState::kQueued: return 2;
+    case TrialState::kFailed: return 3;
+    default: return IsFinal(state) ? 4 : 5;
+  }
 }
 
 std::vector<NumberedRow> Ordered(const std::vector<BatchRow>& rows) {
@@ -96,11 +102,13 @@ std::string Counts(const std::vector<NumberedRow>& rows, size_t from) {
 }
 
 Tone ToneOf(TrialState state) {
-  return state == TrialState::kRunning      ? Tone::kBusy
-         : state == TrialState::kFailed     ? Tone::kBad
-         : state == TrialState::kInfeasible ? Tone::kWarning
-         : IsFinished(state)                ? Tone::kGood
-                                            : Tone::kFaint;
+  switch (state) {
+    case TrialState::kRunning: return Tone::kBusy;
+    case TrialState::kFailed: return Tone::kBad;
+    case TrialState::kInfeasible:
+    case TrialState::kLost: return Tone::kWarning;
+    default: return IsFinished(state) ? Tone::kGood : Tone::kFaint;
+  }
 }
 
 bool AreDistinct(const std::vector<std::string>& names) {
@@ -134,7 +142,7 @@ class Table {
   std::string RowLine(size_t index) const {
     const BatchRow& row = *rows_[index].row;
     std::string line = Left(names_[index], StateWord(row.state));
-    if (!row.why.empty() && IsFinal(row.state)) {
+    if (!row.why.empty() && (IsFinal(row.state) || row.state == TrialState::kQueued || row.state == TrialState::kLost)) {
       const size_t used = Columns(line) + kGap;
       line += std::string(kGap, ' ') + CutEnd(Printable(row.why), used < width_ ? width_ - used : 0, screen_.utf8);
     } else {
@@ -223,18 +231,19 @@ std::string StateWord(TrialState state) {
 }
 
 std::string FormatTotals(const std::vector<BatchRow>& rows, const BatchTotals& totals) {
-  size_t done = 0, running = 0, failed = 0, infeasible = 0;
+  size_t done = 0;
+  std::map<TrialState, size_t> counts;
   for (const BatchRow& row : rows) {
     done += IsFinal(row.state);
-    running += row.state == TrialState::kRunning;
-    failed += row.state == TrialState::kFailed;
-    infeasible += row.state == TrialState::kInfeasible;
+    ++counts[row.state];
   }
   const size_t all = rows.size() + totals.to_come;
   std::string line = fmt::format("{} of {} done", done, all);
-  for (const auto& [count, word] : {std::pair(running, "running"), {failed, "failed"}, {infeasible, "infeasible"}}) {
-    line += count > 0 ? fmt::format(", {} {}", count, word) : "";
-  }
+  for (const TrialState state :
+       {TrialState::kRunning, TrialState::kFailed, TrialState::kInfeasible, TrialState::kLost, TrialState::kQueued})
+    if (counts[state] > 0) line += fmt::format(", {} {}", counts[state], StateWord(state));
+  if (!totals.waits_for.empty())
+    line += fmt::format("{} ({})", counts[TrialState::kQueued] > 0 ? "" : ", waiting", Printable(totals.waits_for));
   line += "   " + FormatClock(totals.elapsed_s);
   line += totals.left_s && done < all ? ", about " + FormatClock(*totals.left_s) + " left" : "";
   return totals.note.empty() ? line : line + "   " + totals.note;

@@ -23,20 +23,22 @@ struct BatchRow {
 struct BatchTotals {
   double elapsed_s = 0;  // of all sessions
   std::optional<double> left_s;
-  std::string note;       // "paused: 3 failures in 60 s"; stands behind the figures
-  std::string best = {};  // of a search so far: "eval/return 487.3, number 12: lr=0.0021"; a line of its own
-  size_t to_come = 0;     // trials that a search will add, at most; they have no rows yet
+  std::string note;            // "paused: 3 failures in 60 s"; stands behind the figures
+  std::string best = {};       // of a search so far: "eval/return 487.3, number 12: lr=0.0021"; a line of its own
+  size_t to_come = 0;          // trials that a search will add, at most; they have no rows yet
+  std::string waits_for = {};  // the scheduler's reason if trials wait in a cluster's queue: "Slurm: Resources"
 };
 
-// "12 of 24 done, 2 running, 1 failed   0:42, about 1:10 left". Done are all that need nothing more, however they ended.
+// "12 of 24 done, 2 running, 1 failed, 3 queued (Slurm: Resources)   0:42, about 1:10 left". Done are all that need nothing
+// more, however they ended.
 std::string FormatTotals(const std::vector<BatchRow>& rows, const BatchTotals& totals);
 
 // "best so far: eval/return 487.3, number 12: lr=0.0021"; empty: there is none.
 std::string FormatBest(const BatchTotals& totals);
 
-// Lines that end with a line feed: totals, the best of a search, a heading, and the trials: running, failed, latest ended, then
-// planned in their order. No line is wider than the screen, and there are at most screen.height of them; the last one counts
-// the rest. Columns that leave no room for the name are dropped from the right, the ones by output.live first.
+// Lines that end with a line feed: totals, the best of a search, a heading, and the trials: running, lost, queued, failed,
+// latest ended, then planned in their order. No line is wider than the screen, and there are at most screen.height of them; the
+// last one counts the rest. Columns that leave no room for the name are dropped from the right, the ones by output.live first.
 std::string FormatBatch(const std::vector<BatchRow>& rows, const BatchTotals& totals, const Screen& screen);
 
 // One trial for a log: "lr=0.1 seed=2  completed  100 %  12,345 steps/s  return 812.4  0:42".

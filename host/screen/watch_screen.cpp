@@ -54,7 +54,8 @@ void BatchScreen::PrintChanges(const std::vector<BatchRow>& rows, const BatchTot
   states_.resize(rows.size(), TrialState::kPlanned);
   for (size_t i = 0; i < rows.size(); ++i) {
     const TrialState state = rows[i].state;
-    if (state != states_[i] && (state == TrialState::kRunning || IsFinal(state))) {
+    const bool is_news = state == TrialState::kRunning || state == TrialState::kLost || IsFinal(state);
+    if (state != states_[i] && is_news) {
       fmt::print(stream_, "{}  {}\n", TimeOfDay(), FormatTrialLine(rows[i]));
     }
     states_[i] = state;

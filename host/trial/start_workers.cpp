@@ -36,7 +36,7 @@ std::optional<std::string> RayCluster() {
 std::unique_ptr<StartedWorkers> StartWorkers(const TrialSpec& spec, const std::filesystem::path& trial_json) {
   const RolloutConfig& rollout = spec.experiment.rollout;
   if (rollout.workers == 0) return nullptr;
-  const uint64_t threads = rollout.threads.value_or(GrantedCores());
+  const uint64_t threads = rollout.threads.value_or(spec.experiment.resources.cpus.value_or(GrantedCores()));
   WorkerOrder order;
   order.program = std::filesystem::read_symlink("/proc/self/exe");
   order.trial_json = std::filesystem::absolute(trial_json);

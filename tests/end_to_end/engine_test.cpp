@@ -106,6 +106,38 @@ TEST_F(EngineOption, ReportsSbatchErrorsVerbatim) {
   EXPECT_THAT(run.err, HasSubstr("invalid partition specified: long"));
 }
 
+// Slurm 22.05 accepts a job over a limit of its partition, and leaves it in the queue.
+TEST_F(EngineOption, RejectsJobsThatSlurmNeverStartsWithTheNumbers) {
+  FakeSlurm("echo 12 0 PENDING PartitionConfig");
+  Script("sinfo", "echo 'test test* 2 1000 infinite'; echo 'short short 2 1000 1:00'");
+  Script("scontrol", "echo PartitionName=$4 MaxNodes=UNLIMITED MinNodes=0 MaxCPUsPerNode=1");
+  const Finished run = Run("run two.yaml --engine slurm --set engine.partition=short --set resources.cpus=2");
+  EXPECT_EQ(run.exit, 2) << run.err;
+  EXPECT_THAT(run.err,
+              HasSubstr("Slurm never starts job 12 (PartitionConfig): each job requests --cpus-per-task=2 "
+                        "--partition=short; partition short has nodes of 2 CPUs and 1000 MiB and a time limit of 1:00, "
+                        "MaxCPUsPerNode=1"));
+  EXPECT_TRUE(NothingStarted());
+  EXPECT_THAT(ReadFile(dir_ / "scancel.words"), HasSubstr("12"));
+  Script("sbatch",
+         "test \"$1\" = --version && exit 0\necho 'sbatch: error: CPU count per node can not be satisfied' >&2; exit 1");
+  EXPECT_THAT(
+      Run("run two.yaml --engine slurm --set resources.cpus=3").err,
+      HasSubstr("CPU count per node can not be satisfied; each job requests --cpus-per-task=3; partition test has nodes of 2 "
+                "CPUs and 1000 MiB"));
+}
+
+TEST_F(EngineOption, ShowsWaitingTrialsAndTheSchedulersReason) {
+  FakeSlurm("echo 12 0 PENDING Resources; test -e answered && touch again; touch answered");
+  const pid_t pid = Start("run two.yaml --engine slurm");
+  ASSERT_TRUE(Until([&] { return std::filesystem::exists(dir_ / "again"); })) << ErrorsOf(pid);
+  const Finished status = Run("status " + Out("two").string());
+  EXPECT_THAT(status.out, HasSubstr("0 of 2 done, waiting (Slurm: Resources)"));
+  EXPECT_EQ(nlohmann::json::parse(ReadFile(Out("two") / "progress.json"))["waits_for"], "Slurm: Resources");
+  kill(pid, SIGINT);
+  EXPECT_EQ(Wait(pid).exit, 130);
+}
+
 // Slurm in one line: the array's script runs in parallel with the batch, as on a node.
 TEST_F(EngineOption, AWorkerRunsTheTrialsAndTheEventsNameTheJob) {
   FakeSlurm("kill -0 \"$(cat worker.pid)\" 2>/dev/null && echo 12 0 RUNNING; true");
@@ -350,8 +382,10 @@ TEST_F(RayDriver, RejectsMalformedClusters) {
       {"sys.exit(3)", "did not join the cluster; see "},
       {"say({'error': 'bad \\x1b[31m address'}), sys.exit()", "bad \\x1b[31m address"},
       {"say({'error': 7}), sys.exit()", "did not join the cluster and gave no reason"},
-      {"say({'ready': 5})", "Ray's cluster has 0 and 0 in total"},
-      {"say({'ready': {'cpus': 'many', 'gpus': None, 'job': []}})", "Ray's cluster has 0 and 0 in total"},
+      {"say({'ready': 5})", "Ray's cluster has 0 cores and 0 GPUs in total"},
+      {"say({'ready': {'cpus': 'many', 'gpus': None, 'job': []}})", "Ray's cluster has 0 cores and 0 GPUs in total"},
+      {"say({'ready': {'cpus': 2, 'sizes': [{'cpus': 0.5}, {'gpus': 'x'}]}})",
+       "a trial needs 1 core, but none of Ray's 2 nodes has them: 0.5 cores; 0 cores"},
       {"if op == 'open': say({'opened': 'no node sees it'})", "no node sees it"},
       {"if op == 'open': sys.exit()", "Ray's driver ended while it searched the nodes for the results folder"}};
   for (const auto& [fault, words] : faults) {
@@ -361,6 +395,23 @@ TEST_F(RayDriver, RejectsMalformedClusters) {
     EXPECT_THAT(run.err, HasSubstr(words));
     EXPECT_TRUE(NothingStarted());
     EXPECT_TRUE(DriverIsGone());
+  }
+}
+
+TEST_F(RayDriver, RejectsTrialsThatFitNoNode) {
+  const std::string four = "say({'ready': {'cpus': 4, 'gpus': 0, 'sizes': 2 * [{'cpus': 2, 'gpus': 0, 'memory': 1 << 30}]}})";
+  const std::pair<const char*, const char*> needs[] = {
+      {"--set resources.cpus=3",
+       "a trial needs 3 cores, but none of Ray's 2 nodes has them: 2 cores, 1024 MiB; 2 cores, 1024 MiB"},
+      {"--set resources.memory=2GiB", "a trial needs 1 core, 2048 MiB, but none of Ray's 2 nodes has them"},
+      {"--set resources.cpus=5", "a trial needs 5 cores, but Ray's cluster has 4 cores and 0 GPUs in total"},
+      {"--set rollout.workers=4", "a trial needs 1 core and 4 cores for its rollout workers, but Ray's cluster has 4 cores"},
+      {"--set rollout.workers=1 --set rollout.threads=3",
+       "a trial needs 1 core and 3 cores for its rollout workers, but none of Ray's 2 nodes"}};
+  for (const auto& [setting, words] : needs) {
+    const Finished run = RunWith(four, " " + std::string(setting));
+    EXPECT_EQ(run.exit, 2) << setting;
+    EXPECT_THAT(run.err, HasSubstr(words));
   }
 }
 

@@ -7,7 +7,9 @@
 namespace backplane {
 namespace {
 
-void Add(const ResourceConfig& resources, bool is_first, EngineNeeds* needs) {
+void Add(const Experiment& experiment, bool is_first, EngineNeeds* needs) {
+  const ResourceConfig& resources = experiment.resources;
+  const RolloutConfig& rollout = experiment.rollout;
   needs->cpus = std::max(needs->cpus, resources.cpus.value_or(1));
   needs->gpus = std::max(needs->gpus, resources.gpus);
   const auto largest = [is_first](auto known, const auto& asked) {
@@ -16,6 +18,11 @@ void Add(const ResourceConfig& resources, bool is_first, EngineNeeds* needs) {
   needs->memory_bytes = largest(needs->memory_bytes, resources.memory_bytes);
   needs->wall_time_s = largest(needs->wall_time_s, resources.wall_time_s);
   needs->exclusive |= resources.exclusive;
+  if (rollout.workers == 0) return;
+  // They share the trial's threads, and each has at least one (trial/start_workers.cpp).
+  const uint64_t threads = std::max(rollout.workers, rollout.threads.value_or(resources.cpus.value_or(1)));
+  needs->worker_cpus = std::max(needs->worker_cpus, threads);
+  needs->largest_worker = std::max(needs->largest_worker, (threads + rollout.workers - 1) / rollout.workers);
 }
 
 }  // namespace
@@ -23,12 +30,13 @@ void Add(const ResourceConfig& resources, bool is_first, EngineNeeds* needs) {
 EngineNeeds NeedsOf(const Plan& plan) {
   EngineNeeds needs;
   needs.trials = plan.trials.size();
-  Add(plan.base.experiment.resources, /*is_first=*/true, &needs);
+  Add(plan.base.experiment, /*is_first=*/true, &needs);
   for (const PlannedTrial& trial : plan.trials) {
     const auto& values = plan.points[trial.point].values;
-    const bool own =
-        std::any_of(values.begin(), values.end(), [](const auto& value) { return value.first.starts_with("resources"); });
-    if (own) Add(plan.ExperimentOf(trial.point).resources, /*is_first=*/false, &needs);
+    const bool own = std::any_of(values.begin(), values.end(), [](const auto& value) {
+      return value.first.starts_with("resources") || value.first.starts_with("rollout");
+    });
+    if (own) Add(plan.ExperimentOf(trial.point), /*is_first=*/false, &needs);
   }
   return needs;
 }

@@ -19,6 +19,7 @@ struct EngineNeeds {
   std::optional<uint64_t> memory_bytes;  // absent: some trial has no limit
   std::optional<double> wall_time_s;     // likewise
   bool exclusive = false;
+  uint64_t worker_cpus = 0, largest_worker = 0;  // cores of a trial's rollout workers in total, and of the largest one
   size_t trials = 0;
 };
 EngineNeeds NeedsOf(const Plan& plan);

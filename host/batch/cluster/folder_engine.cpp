@@ -18,6 +18,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kBeatEvery{2};
+constexpr std::chrono::seconds kSignsLate = 2 * kBeatEvery;  // between two looks at two files
 constexpr int kLookForEnds_ms = 10;
 constexpr int kRemoveTries = 100;
 
@@ -104,6 +105,34 @@ std::optional<StatusFile> FolderEngine::Status(JobId job) {
 bool FolderEngine::HasBegun(JobId job) {
   std::error_code error;
   return !std::filesystem::exists(at_.order(job), error);
+}
+
+std::string FolderEngine::Silence(JobId job) {
+  const auto found = silent_.find(job);
+  return found == silent_.end() ? "" : found->second;
+}
+
+// A cluster may need minutes to notice that a node is dead.
+void FolderEngine::LookForSigns() {
+  const auto now = Clock::now();
+  std::map<std::string, Sign> signs;
+  for (const std::string& worker : NamesIn(at_.workers())) {
+    std::string text = ReadFile(at_.workers() / worker).value_or("");
+    const auto known = signs_.find(worker);
+    const bool is_new = known == signs_.end() || (known->second.text != text && !text.empty());
+    signs[worker] = is_new ? Sign{std::move(text), now} : known->second;
+  }
+  signs_ = std::move(signs);
+  silent_.clear();
+  for (const std::string& name : NamesIn(at_.taken())) {
+    const auto job = WorkFolder::Job(name);
+    const auto sign = signs_.find(WorkFolder::Worker(name));
+    const auto limit = ClusterPatience() + kSignsLate;
+    if (!job || sign == signs_.end() || now - sign->second.seen <= limit) continue;
+    const auto hello = nlohmann::json::parse(sign->second.text, nullptr, /*allow_exceptions=*/false);
+    silent_[*job] = fmt::format("its node {} has given no sign of life for {:g} s", ReadTolerantly<WorkerHello>(hello).host,
+                                std::chrono::duration<double>(limit).count());
+  }
 }
 
 std::vector<JobEnd> FolderEngine::Wait(int timeout_ms) {
@@ -206,6 +235,7 @@ void FolderEngine::BeAlive() {
   if (beats_ > 0 && Clock::now() - last_beat_ < kBeatEvery) return;
   last_beat_ = Clock::now();
   Tell(at_.alive(), std::to_string(++beats_));
+  LookForSigns();
 }
 
 void FolderEngine::TellEnd(const char* how) const {

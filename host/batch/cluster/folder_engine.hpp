@@ -24,6 +24,7 @@ class FolderEngine : public Engine {
   std::vector<EngineJob> NewJobs() override { return std::exchange(new_jobs_, {}); }
   bool IsElsewhere() const override { return true; }
   bool HasBegun(JobId job) override;
+  std::string Silence(JobId job) override;
 
  protected:
   struct Lost {
@@ -57,6 +58,13 @@ class FolderEngine : public Engine {
     std::optional<std::chrono::steady_clock::time_point> ends_by;  // set by a stop
   };
 
+  // A worker's last sign of life.
+  struct Sign {
+    std::string text;  // of its file, which changes every few seconds
+    std::chrono::steady_clock::time_point seen;
+  };
+
+  void LookForSigns();
   bool FolderIsThere() const;
   std::vector<Lost> AllLost() const;
   std::vector<Lost> Unanswered() const;
@@ -70,6 +78,8 @@ class FolderEngine : public Engine {
   std::map<JobId, Job> jobs_;
   std::vector<EngineJob> new_jobs_;
   JobId last_ = 0;
+  std::map<std::string, Sign> signs_;    // by worker
+  std::map<JobId, std::string> silent_;  // jobs of silent workers: a sentence
   uint64_t beats_ = 0;
   std::chrono::steady_clock::time_point last_beat_;
 };

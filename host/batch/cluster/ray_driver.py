@@ -2,14 +2,14 @@
 
 Reads JSON lines: first {"address", "backplane", "at_least": {...}}, then {"open": {folder, token, shared, out}} and, for each
 trial, {"submit": {job, cpus, gpus, memory}}. Answers {"ping": n} with {"pong": n} at any time. Writes JSON lines:
-{"ready": {cpus, gpus, nodes, job}} or {"error"}, then {"opened": error}, {"done": job} and {"lost": job, "why"}. Ends when its input
-ends; Ray then ends its tasks.
+{"ready": {cpus, gpus, sizes, job}} or {"error"}, then {"opened": error}, {"done": job}, {"lost": job, "why"} and, while tasks are
+submitted, {"room": {cpus, free_cpus, gpus, free_gpus, nodes}}. Ends when its input
+ends; Ray then ends its tasks. `join` and `use_token` are in ray_join.py.
 """
 import json
 import os
 import pathlib
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -18,6 +18,7 @@ import time
 
 LOOK_S = 0.02  # interval of the check for ended tasks
 TALK_S = 0.5  # interval between messages of a task without a shared folder
+ROOM_S = 2  # interval between messages about the cluster's room
 
 
 def say(**what):
@@ -32,17 +33,9 @@ def sentence(error):
     return first.split(". ")[0].rstrip(".")[:300]
 
 
-def knock(address):
-    """Fails fast: Ray itself tries for minutes, for example if `auto` finds the address of a killed cluster."""
-    if address == "auto":
-        try:
-            from ray._private.services import get_ray_address_from_environment
-        except ImportError:  # a different version of Ray: skip the check
-            return
-        address = get_ray_address_from_environment(address, None)
-    host, _, port = address.rpartition(":")
-    if port.isdigit() and "/" not in host:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+def alive(ray):
+    """The resources of the living nodes."""
+    return [node["Resources"] for node in ray.nodes() if node["Alive"]]
 
 
 def look(folder, token):
@@ -150,7 +143,8 @@ class Driver:
         self.jobs = {}  # ref of the task -> job
         self.lock = threading.Lock()
         self.apart = None  # the relay, if the nodes do not see the results folder
-        self.told_at = 0
+        self.told_at = self.reported_at = 0
+        self.taken, self.withdrawn = set(), set()  # jobs of tasks without a shared folder
 
     def open(self, folder, token, shared, out):
         self.folder, self.token, self.out = folder, token, out.rstrip("/")
@@ -189,7 +183,6 @@ class Driver:
         else:
             order_file = pathlib.Path(self.folder, "orders", f"{job:08}")
             order = json.loads(order_file.read_text())
-            order_file.unlink()  # taken
             files = {}
             trial = pathlib.Path(order["status_file"]).parent.parent
             wanted = [trial]
@@ -227,6 +220,26 @@ class Driver:
             else:
                 say(done=job)
 
+    def take(self, job):
+        """Removes the order of a task that runs now. The supervisor may have withdrawn it while it was in Ray's queue."""
+        if job in self.taken:
+            return
+        self.taken.add(job)
+        try:
+            pathlib.Path(self.folder, "orders", f"{job:08}").unlink()
+        except FileNotFoundError:
+            self.withdrawn.add(job)
+
+    def report_room(self):
+        with self.lock:
+            idle = not self.jobs
+        if idle or time.monotonic() - self.reported_at < ROOM_S:
+            return
+        self.reported_at = time.monotonic()
+        nodes, free = alive(self.ray), self.ray.available_resources()
+        say(room={"cpus": sum(node.get("CPU", 0) for node in nodes), "free_cpus": free.get("CPU", 0), "nodes": len(nodes),
+                  "gpus": sum(node.get("GPU", 0) for node in nodes), "free_gpus": free.get("GPU", 0)})
+
     def talk(self):
         if self.apart is None or time.monotonic() - self.told_at < TALK_S:
             return
@@ -236,7 +249,10 @@ class Driver:
             name, _, how = path.name.partition(".")
             if name.isdigit() and how in ("ask", "kill", "where"):
                 stops.setdefault(int(name), []).append(how)
+        for job in self.withdrawn:
+            stops.setdefault(job, []).append("kill")
         for job, status in self.ray.get(self.apart.tell.remote(stops)).items():
+            self.take(job)
             place = self.places.get(job)
             if place and status:
                 pathlib.Path(place).write_bytes(status)
@@ -246,21 +262,22 @@ class Driver:
 
 def main():
     first = json.loads(sys.stdin.readline())
+    use_token()
     try:
         import ray
     except ImportError:
         return say(error=f"engine.kind ray: {sys.executable} does not have the package ray; "
                          f"run `{sys.executable} -m pip install ray`, or set engine.python to a different interpreter")
     try:
-        knock(first["address"])
-        ray.init(address=first["address"], log_to_driver=False, logging_level="ERROR", configure_logging=True)
+        if not join(ray, first["address"], lambda why: say(error="engine.kind ray: " + why), configure_logging=True):
+            return None
     except Exception as error:
         return say(error=f"engine.kind ray: no cluster answers at engine.address {first['address']}: {sentence(error)}; "
                          "`ray start --head` starts one")
     driver = Driver(ray, first)
-    total = ray.cluster_resources()
-    say(ready={"cpus": int(total.get("CPU", 0)), "gpus": total.get("GPU", 0),
-               "nodes": sum(node["Alive"] for node in ray.nodes()), "job": ray.get_runtime_context().get_job_id()})
+    sizes = [{"cpus": int(node.get("CPU", 0)), "gpus": node.get("GPU", 0), "memory": node.get("memory", 0)} for node in alive(ray)]
+    say(ready={"cpus": sum(one["cpus"] for one in sizes), "gpus": sum(one["gpus"] for one in sizes), "sizes": sizes,
+               "job": ray.get_runtime_context().get_job_id()})
 
     def hear():
         for line in sys.stdin:
@@ -285,6 +302,7 @@ def main():
     while True:
         driver.look_for_ends()
         driver.talk()
+        driver.report_room()
 
 
 SAYING = threading.Lock()

@@ -1,6 +1,7 @@
 #include "cluster/ray_engine.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <csignal>
@@ -31,33 +32,67 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kJoins{120};     // a first import of Ray from a cold disk
 constexpr std::chrono::seconds kNodesLook{60};  // check of the folder on all nodes
 constexpr std::chrono::seconds kEndIsSeen{10};  // from the end of a task until its node's files are visible
-constexpr size_t kWaiting = 8;
+constexpr size_t kWaiting = 8, kShownNodes = 4;
 constexpr int kSilentPings = 2;  // in units of the patience for a cluster's program
 constexpr int kLookForReplies_ms = 100;
 constexpr int kDriverEnds_ms = 5000, kEndsAfterStop_ms = 1000;
 constexpr double kPingEvery_s = 5;
-constexpr size_t kMostUnread = 16 << 20, kShownSentence = 300;
+constexpr size_t kMostUnread = 16 << 20, kShownSentence = 500;
 
 std::string Shown(const nlohmann::json& text) {
   return text.is_string() ? Printable(text.get<std::string>(), kShownSentence) : "";
 }
 
+struct RayNode {
+  double cpus = 0, gpus = 0, memory = 0;  // memory: bytes
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("cpus", self.cpus);
+    visit("gpus", self.gpus);
+    visit("memory", self.memory);
+  }
+};
+
 struct RayCluster {
   std::string job;
   std::optional<double> cpus, gpus;
+  std::vector<RayNode> sizes;  // of the living nodes
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("job", self.job);
     visit("cpus", self.cpus);
     visit("gpus", self.gpus);
+    visit("sizes", self.sizes);
   }
 };
+
+// The room for tasks in Ray's queue. Ray names no reason of its own.
+struct RayRoom {
+  double cpus = 0, free_cpus = 0, gpus = 0, free_gpus = 0;
+  uint64_t nodes = 0;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("cpus", self.cpus);
+    visit("free_cpus", self.free_cpus);
+    visit("gpus", self.gpus);
+    visit("free_gpus", self.free_gpus);
+    visit("nodes", self.nodes);
+  }
+};
+
+// "4 cores, 1 GPU and 512 MiB"
+std::string Resources(double cpus, double gpus, double memory) {
+  std::string text = fmt::format("{:g} {}", cpus, cpus == 1 ? "core" : "cores");
+  if (gpus > 0) text += fmt::format(", {:g} {}", gpus, gpus == 1 ? "GPU" : "GPUs");
+  if (memory > 0) text += fmt::format(", {:.0f} MiB", memory / (1 << 20));
+  return text;
+}
 
 }  // namespace
 
 // A line of the driver's output.
 struct RayEngine::DriverLine {
-  std::optional<nlohmann::json> ready, error, opened;  // RayCluster, texts
+  std::optional<nlohmann::json> ready, error, opened, room;  // RayCluster, texts, RayRoom
   std::optional<JobId> lost, done, pong;
   nlohmann::json why;  // a text, with `lost`
 
@@ -68,6 +103,7 @@ struct RayEngine::DriverLine {
     visit("ready", self.ready);
     visit("error", self.error);
     visit("opened", self.opened);
+    visit("room", self.room);
     visit("lost", self.lost);
     visit("done", self.done);
     visit("pong", self.pong);
@@ -182,19 +218,45 @@ RayEngine::RayEngine(const EngineRequest& request) : FolderEngine(request.out), 
   }
   std::error_code error;
   std::filesystem::remove_all(folder, error);
-  const auto cluster = ReadTolerantly<RayCluster>(*reply->ready);
+  RequireRoom(*reply->ready);
+}
+
+// Sets at_once_. Throws std::runtime_error if Ray could never start a trial with its rollout workers.
+void RayEngine::RequireRoom(const nlohmann::json& ready) {
+  const auto cluster = ReadTolerantly<RayCluster>(ready);
   ray_job_ = Shown(cluster.job);
-  const EngineNeeds& needs = request.needs;
+  const EngineNeeds& needs = request_.needs;
   const double cpus = cluster.cpus.value_or(0), gpus = cluster.gpus.value_or(0);
-  if (static_cast<double>(needs.cpus) > cpus || needs.gpus > gpus)
-    throw std::runtime_error(fmt::format("a trial needs {} cores and {} GPUs, but Ray's cluster has {} and {} in total",
-                                         needs.cpus, needs.gpus, cpus, gpus));
-  double room = cpus / static_cast<double>(needs.cpus);
+  const auto own = static_cast<double>(needs.cpus), all = own + static_cast<double>(needs.worker_cpus);
+  const auto memory = static_cast<double>(needs.memory_bytes.value_or(0));
+  const std::string trial =
+      "a trial needs " + Resources(own, needs.gpus, memory) +
+      (needs.worker_cpus > 0 ? fmt::format(" and {} for its rollout workers", Resources(all - own, 0, 0)) : "");
+  if (all > cpus || needs.gpus > gpus)
+    throw std::runtime_error(fmt::format("{}, but Ray's cluster has {} cores and {} GPUs in total", trial, cpus, gpus));
+  const auto fits = [&](const RayNode& node) { return own <= node.cpus && needs.gpus <= node.gpus && memory <= node.memory; };
+  const auto fits_worker = [&](const RayNode& node) { return static_cast<double>(needs.largest_worker) <= node.cpus; };
+  if (!cluster.sizes.empty() &&
+      (std::ranges::none_of(cluster.sizes, fits) || std::ranges::none_of(cluster.sizes, fits_worker))) {
+    std::vector<std::string> sizes;
+    for (const RayNode& node : cluster.sizes) sizes.push_back(Resources(node.cpus, node.gpus, node.memory));
+    sizes.resize(std::min(sizes.size(), kShownNodes));
+    throw std::runtime_error(
+        fmt::format("{}, but none of Ray's {} nodes has them: {}", trial, cluster.sizes.size(), fmt::join(sizes, "; ")));
+  }
+  double room = cpus / all;
   if (needs.gpus > 0) room = std::min(room, gpus / needs.gpus);
-  const auto places = std::max<size_t>(1, static_cast<size_t>(room + 1e-9));
-  // Queues a few more in Ray, so that it fills a free place without waiting for the supervisor.
-  at_once_ = places + std::min(places, kWaiting);
-  if (request.jobs) at_once_ = std::min<size_t>(at_once_, *request.jobs);
+  at_once_ = std::max<size_t>(1, static_cast<size_t>(room + 1e-9));
+  // Queues a few more in Ray, so that it fills a free place without waiting for the supervisor. They would take the cores of
+  // rollout workers.
+  if (needs.worker_cpus == 0) at_once_ += std::min(at_once_, kWaiting);
+  if (request_.jobs) at_once_ = std::min<size_t>(at_once_, *request_.jobs);
+}
+
+std::string RayEngine::WhyWaiting() {
+  const std::vector<JobId> jobs = Running();
+  const bool any_waits = std::ranges::any_of(jobs, [this](JobId job) { return !HasBegun(job); });
+  return any_waits ? why_waiting_ : "";
 }
 
 RayEngine::~RayEngine() {
@@ -203,7 +265,7 @@ RayEngine::~RayEngine() {
   RemoveFolder();
 }
 
-std::string RayEngine::Open() {
+std::string RayEngine::Open(const std::function<void()>& meanwhile) {
   MakeFolder();
   Announce({"ray", ray_job_});
   driver_->Tell({{"open",
@@ -211,7 +273,10 @@ std::string RayEngine::Open() {
                    {"token", token()},
                    {"shared", request_.config.shared},
                    {"out", std::filesystem::absolute(out())}}}});
-  const std::optional<DriverLine> reply = driver_->Await(&DriverLine::IsReplyToOpen, kNodesLook, [this] { BeAlive(); });
+  const std::optional<DriverLine> reply = driver_->Await(&DriverLine::IsReplyToOpen, kNodesLook, [&] {
+    BeAlive();
+    meanwhile();
+  });
   if (reply && reply->opened->is_string()) return Shown(*reply->opened);
   if (driver_->ended()) return "Ray's driver ended while it searched the nodes for the results folder";
   return InterruptScope::Count() > 0
@@ -233,6 +298,11 @@ std::vector<FolderEngine::Lost> RayEngine::FindLost() {
   for (const DriverLine& line : driver_->Hear(0)) {
     if (line.lost) lost_.push_back({*line.lost, Shown(line.why)});
     if (line.done) done_[*line.done] = Clock::now();
+    if (!line.room) continue;
+    const auto room = ReadTolerantly<RayRoom>(*line.room);
+    why_waiting_ = fmt::format("Ray: {:g} of {:g} cores{} free on {} {}", room.free_cpus, room.cpus,
+                               room.gpus > 0 ? fmt::format(" and {:g} of {:g} GPUs", room.free_gpus, room.gpus) : "",
+                               room.nodes, room.nodes == 1 ? "node" : "nodes");
   }
   if (!driver_->ended() && !driver_->Answers(kSilentPings * ClusterPatience())) {
     driver_->Kill();

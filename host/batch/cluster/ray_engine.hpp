@@ -2,7 +2,12 @@
 // a child process talks to Ray.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "cluster/engine_needs.hpp"
 #include "cluster/folder_engine.hpp"
@@ -17,13 +22,15 @@ class RayEngine : public FolderEngine {
   ~RayEngine() override;
   static std::string WhyNot(const EngineConfig& config);  // see WhyNoEngine
 
-  std::string Open() override;
+  std::string Open(const std::function<void()>& meanwhile) override;
+  std::string WhyWaiting() override;
   size_t at_once() const { return at_once_; }
 
  private:
   class Driver;
   struct DriverLine;
 
+  void RequireRoom(const nlohmann::json& ready);
   void Ordered(const WorkOrder& order) override;
   std::vector<Lost> FindLost() override;
 
@@ -32,7 +39,7 @@ class RayEngine : public FolderEngine {
   std::vector<Lost> lost_;
   std::map<JobId, std::chrono::steady_clock::time_point> done_;  // tasks that ended, and when their end was seen
   size_t at_once_ = 1;
-  std::string ray_job_;
+  std::string ray_job_, why_waiting_;
 };
 
 }  // namespace backplane

@@ -12,6 +12,7 @@
 
 #include "base/printable.hpp"
 #include "base/shell_argument.hpp"
+#include "cluster/slurm_limits.hpp"
 
 namespace backplane {
 namespace {
@@ -27,6 +28,7 @@ constexpr std::string_view kPending[] = {"PENDING",     "CONFIGURING",  "POWER_U
 constexpr std::string_view kEnded[] = {"BOOT_FAIL", "CANCELLED",     "COMPLETED", "COMPLETING",    "DEADLINE",
                                        "FAILED",    "LAUNCH_FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED",
                                        "REVOKED",   "STAGE_OUT",     "TIMEOUT"};
+constexpr std::string_view kNoReason = "None";             // not known yet
 constexpr std::string_view kForgotten = "Invalid job id";  // Slurm's message for a job that it has removed
 constexpr size_t kMostDigits = 10;                         // of a job number, which has 32 bits
 constexpr size_t kShownOfAnswer = 100;
@@ -119,7 +121,7 @@ std::optional<SlurmTasks> ReadTasks(const std::string& text) {
       tasks.running.insert(name);
     } else if (IsOneOf(state, kPending)) {
       tasks.pending.insert(name);
-      tasks.why_pending = why;
+      if (why != kNoReason && !IsNever(tasks.why_pending)) tasks.why_pending = why;
     } else if (IsOneOf(state, kEnded)) {
       tasks.ended.insert(name);
     } else {

@@ -12,24 +12,18 @@
 #include "base/files.hpp"
 #include "base/interrupt.hpp"
 #include "base/printable.hpp"
+#include "cluster/slurm_limits.hpp"
 #include "log/log.hpp"
 
 namespace backplane {
 namespace {
 
-constexpr std::chrono::seconds kAskEvery{3};
-constexpr std::chrono::seconds kSayWaiting{5};
+constexpr std::chrono::seconds kAskEvery{3}, kAskFirst{1};
 constexpr std::chrono::milliseconds kWorkersLeave{5000}, kLeaveAfterStop{1500}, kForScancel{500};
 // Calls of squeue that may fail in a row: before the first worker, and later, because a controller may restart.
 constexpr int kSilentCalls = 2, kSilentCallsLater = 20;
 constexpr std::chrono::milliseconds kLookForWorkers{50};
-constexpr size_t kMostInVain = 3;
-
-// "00000007@12.0" -> "12.0"
-std::string WorkerOf(const std::string& taken) {
-  const size_t at = taken.find('@');
-  return at == std::string::npos ? "" : taken.substr(at + 1);
-}
+constexpr size_t kMostInVain = 3, kShownReason = 200;
 
 // Tasks that are unlisted, or whose controller is silent, are unknown. After this time they count as gone.
 std::chrono::milliseconds UnknownFor() { return kSilentCalls * ClusterPatience(); }
@@ -90,14 +84,30 @@ std::string SlurmEngine::ReadSubmit() {
   if (end == nullptr) return "";
   const CallEnd told = *end;
   submit_.reset();
-  asked_ = Clock::now();
-  if (!told.ok()) return told.failure;
+  asked_ = Clock::now() - (kAskEvery - kAskFirst);
+  if (!told.ok()) return told.err.empty() ? told.failure : told.failure + "; " + Numbers();
   const std::optional<std::string> job = ReadJobNumber(told.out);
   if (!job)
     return fmt::format("expected a job number from sbatch, got {}",
-                       told.out.empty() ? "nothing" : Printable(told.out, kShownColumns));
+                       told.out.empty() ? "nothing" : Printable(told.out, kShownReason));
   AddArray(*job);
   return "";
+}
+
+std::string SlurmEngine::Numbers() const {
+  const std::vector<std::string> arguments = SbatchArguments(request_, at(), tasks_, slots_);
+  const std::string limits = AskPartitionLimits(arguments);
+  return RequestedResources(arguments) + (limits.empty() ? "" : "; " + limits);
+}
+
+std::string SlurmEngine::WhyNever(const SlurmTasks& tasks) const {
+  if (!tasks.running.empty() || !IsNever(tasks.why_pending)) return "";
+  return fmt::format("Slurm never starts job {} ({}): {}", jobs_.back(), Printable(tasks.why_pending, kShownReason), Numbers());
+}
+
+std::string SlurmEngine::Silence(JobId job) {
+  const std::string why = FolderEngine::Silence(job);
+  return why.empty() ? why : why + ", but Slurm has not reported the end of its job";
 }
 
 void SlurmEngine::AddArray(const std::string& job) {
@@ -114,13 +124,12 @@ void SlurmEngine::AdoptArrays() {
 }
 
 // Waits for the first worker. Its start proves that the nodes see the folder and can run this program.
-std::string SlurmEngine::Open() {
+std::string SlurmEngine::Open(const std::function<void()>& meanwhile) {
   MakeFolder();
   Submit(tasks_);
-  const auto submitted = Clock::now();
-  bool said = false;
   for (; InterruptScope::Count() == 0; std::this_thread::sleep_for(kLookForWorkers)) {
     BeAlive();
+    meanwhile();
     if (const std::string failure = ReadSubmit(); !failure.empty()) return failure;
     if (AnyWorker()) return "";
     if (submit_) continue;
@@ -128,11 +137,7 @@ std::string SlurmEngine::Open() {
     if (silent_since_ && Clock::now() - *silent_since_ > UnknownFor())
       return fmt::format("no node agent of Slurm's job {} reported, and the job's state is unknown: {}", jobs_.back(), warned_);
     if (!tasks) continue;
-    if (!said && Clock::now() - submitted > kSayWaiting) {
-      said = true;
-      const std::string why = Printable(tasks->why_pending, kShownColumns);
-      LogInfo("waiting for Slurm to start job {}{}", jobs_.back(), why.empty() ? "" : " (" + why + ")");
-    }
+    if (const std::string why = WhyNever(*tasks); !why.empty()) return why;
     if (AnyUnlisted(*tasks) || !tasks->running.empty() || !tasks->pending.empty() || AnyWorker()) continue;
     return fmt::format(
         "Slurm ran job {}, but no node agent reported in {}\nhint: the nodes must see this folder under the same name, and "
@@ -153,6 +158,7 @@ std::optional<SlurmTasks> SlurmEngine::Hear() {
   if (tasks) {
     silent_since_.reset();
     warned_.clear();
+    why_waiting_ = tasks->why_pending.empty() ? "" : Printable("Slurm: " + tasks->why_pending, kShownReason);
   } else {
     if (!silent_since_) silent_since_ = asked_;
     Warn(failure);
@@ -168,7 +174,7 @@ uint64_t SlurmEngine::HeartbeatsOf(const std::string& worker) {
   uint64_t sum = 0;
   for (const std::string& name : NamesIn(at().taken())) {
     const auto job = WorkFolder::Job(name);
-    if (!job || WorkerOf(name) != worker) continue;
+    if (!job || WorkFolder::Worker(name) != worker) continue;
     if (const std::optional<StatusFile> status = Status(*job)) sum += status->heartbeat;
   }
   return sum;
@@ -193,7 +199,7 @@ std::vector<FolderEngine::Lost> SlurmEngine::LostWorkers(const SlurmTasks& tasks
   std::error_code error;
   for (const std::string& name : NamesIn(at().taken())) {
     const auto job = WorkFolder::Job(name);
-    const std::string worker = WorkerOf(name);
+    const std::string worker = WorkFolder::Worker(name);
     if (!job || !IsRunning(*job) || !IsLost(worker, tasks, &suspects)) continue;
     lost.push_back({*job, fmt::format("its node was lost: Slurm's job {} has ended", worker)});
     std::filesystem::remove(at().taken() / name, error);
@@ -242,6 +248,8 @@ std::vector<FolderEngine::Lost> SlurmEngine::FindLost() {
   const std::optional<SlurmTasks> tasks = Hear();
   if (!tasks) return LostToSilence();
   std::vector<Lost> lost = LostWorkers(*tasks);
+  if (const std::string why = WhyNever(*tasks); !why.empty())
+    for (Lost& one : AllWaiting(why)) lost.push_back(std::move(one));
   // Workers end after some idle time, or with their node.
   const bool unknown = AnyUnlisted(*tasks);
   const size_t there = tasks->running.size() + tasks->pending.size();

@@ -19,7 +19,9 @@ class SlurmEngine : public FolderEngine {
   static std::string WhyNot(const EngineConfig& config);  // see WhyNoEngine
   ~SlurmEngine() override;                                // cancels its jobs in the queue
 
-  std::string Open() override;
+  std::string Open(const std::function<void()>& meanwhile) override;
+  std::string WhyWaiting() override { return why_waiting_; }
+  std::string Silence(JobId job) override;
   size_t at_once() const { return at_once_; }
 
  private:
@@ -34,6 +36,10 @@ class SlurmEngine : public FolderEngine {
   void Ordered(const WorkOrder&) override {}
   std::vector<Lost> FindLost() override;
   void Submit(size_t tasks);
+  // The requested resources and the limits of the partition.
+  std::string Numbers() const;
+  // Why Slurm never starts the pending jobs; empty: it may.
+  std::string WhyNever(const SlurmTasks& tasks) const;
   // Returns a sentence if sbatch has ended with an error.
   std::string ReadSubmit();
   // Calls squeue every few seconds, and returns each readable answer once. Never waits.
@@ -58,7 +64,7 @@ class SlurmEngine : public FolderEngine {
   Clock::time_point asked_ = Clock::now();
   std::optional<Clock::time_point> silent_since_;  // time of the first unreadable answer in a row
   std::unique_ptr<ProgramCall> ask_, submit_;
-  std::string warned_;
+  std::string warned_, why_waiting_;
   size_t in_vain_ = 0;  // arrays of which no worker started
 };
 

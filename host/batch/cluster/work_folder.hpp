@@ -6,7 +6,7 @@
 //   orders/JOB        an order to run (WorkOrder); a worker claims it by renaming it to taken/JOB@WORKER
 //   stop/JOB.HOW      an order to stop a running job: ask, kill, where
 //   ended/JOB         the end of a job (WorkEnd); the supervisor removes it after reading
-//   workers/WORKER    made by a worker when it starts (WorkerHello), removed when it ends
+//   workers/WORKER    made by a worker when it starts (WorkerHello), rewritten every two seconds, removed when it ends
 //   end               orders the workers to end: "ask", their trials with a checkpoint, or "kill"
 //   logs/             output of the workers
 //
@@ -83,11 +83,13 @@ struct WorkerHello {
   std::string host;
   int64_t pid = 0;
   std::vector<int> cores;  // cores of its trials; none: all cores are taken
+  uint64_t beats = 0;      // grows as long as the worker lives
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("host", self.host);
     visit("pid", self.pid);
     visit("cores", self.cores);
+    visit("beats", DefaultIfMissing(self.beats));
   }
 };
 
@@ -121,6 +123,11 @@ struct WorkFolder {
     if (number.size() < kDigits || !std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; }))
       return std::nullopt;
     return std::stoull(number);
+  }
+  // "00000007@12.0" -> "12.0"
+  static std::string Worker(const std::string& taken) {
+    const size_t at = taken.find('@');
+    return at == std::string::npos ? "" : taken.substr(at + 1);
   }
   struct StopOrder {
     JobId job;

@@ -39,7 +39,7 @@ constexpr std::chrono::seconds kKeen{2};      // after the last job another one 
 constexpr std::chrono::seconds kIdleEnd{60};  // then other users get the node
 constexpr std::chrono::seconds kSupervisorGone{30};
 constexpr std::chrono::seconds kLockPatience{40};  // for a worker on a lost node that still ends its trial
-constexpr std::chrono::seconds kFlushEvery{1};
+constexpr std::chrono::seconds kFlushEvery{1}, kBeatEvery{2};
 
 // The arguments of `backplane work`:
 //   --folder=DIR --token=TEXT   the session's folder, and the content of its file `session`
@@ -102,8 +102,9 @@ class Worker {
         engine_(std::filesystem::read_symlink("/proc/self/exe")),
         claims_(GrantedCpus(), CoresWanted()),
         cores_(claims_.cores()),
-        gpus_(GivenGpus()) {
-    ReplaceFile(at_.workers() / arguments_.worker, ToJson(WorkerHello{HostName(), getpid(), cores_}).dump());
+        gpus_(GivenGpus()),
+        hello_{HostName(), getpid(), cores_} {
+    Beat();
   }
 
   ~Worker() {
@@ -115,6 +116,7 @@ class Worker {
     while (!Done()) {
       HearStops();
       HearEnd();
+      BeatAgain();
       while (MayTake() && TakeOne()) {
       }
       Flush();
@@ -151,6 +153,20 @@ class Worker {
   bool Done() const {
     if (!running_.empty()) return false;
     return ending_ || alone_ || (arguments_.only && taken_ > 0) || Clock::now() - last_job_ > kIdleEnd;
+  }
+
+  void BeatAgain() {
+    if (Clock::now() - last_beat_ < kBeatEvery) return;
+    try {
+      Beat();
+    } catch (const std::exception&) {  // the supervisor has removed the folder, or the disk is full
+    }
+  }
+
+  void Beat() {
+    last_beat_ = Clock::now();
+    ++hello_.beats;
+    ReplaceFile(at_.workers() / arguments_.worker, ToJson(hello_).dump());
   }
 
   // Returns false if there is no order.
@@ -302,15 +318,16 @@ class Worker {
   const InterruptScope interrupts_;
   LocalEngine engine_;
   CoreClaims claims_;
-  std::vector<int> cores_;            // free cores
-  std::vector<std::string> gpus_;     // free devices
+  std::vector<int> cores_;         // free cores
+  std::vector<std::string> gpus_;  // free devices
+  WorkerHello hello_;
   std::map<JobId, Running> running_;  // by the engine's number
   std::set<std::string> heard_;       // stops that were passed on
   size_t taken_ = 0;
   bool ending_ = false, alone_ = false, preempted_ = false;
   int asked_ = 0;  // requests to end; 2: immediately
   std::string alive_;
-  Clock::time_point last_sign_ = Clock::now(), last_job_ = Clock::now(), last_flush_ = Clock::now();
+  Clock::time_point last_sign_ = Clock::now(), last_job_ = Clock::now(), last_flush_ = Clock::now(), last_beat_;
 };
 
 }  // namespace

@@ -69,10 +69,19 @@ struct Applied {
   void operator()(const EngineJob& job) const {
     if (!record.sessions.empty()) record.sessions.back().jobs.push_back(job);
   }
+  void operator()(const EngineWait& wait) const {
+    if (!record.sessions.empty()) record.sessions.back().waits_for = wait.why;
+  }
+  void operator()(const AttemptMove& move) const {
+    AttemptRecord& attempt = AttemptOf(Trial(), event);
+    attempt.place = move;
+    attempt.placed = event.t;
+  }
   void operator()(const AttemptStart& start) const {
     TrialRecord& trial = Trial();
     // One that could not even make its folder leaves its number to the next.
-    AttemptOf(trial, event) = {event.attempt, event.t, std::nullopt, start, {}};
+    const TrialState place = start.queued ? TrialState::kQueued : TrialState::kRunning;
+    AttemptOf(trial, event) = {event.attempt, event.t, std::nullopt, start, {}, {place, ""}, event.t};
     trial.state = TrialState::kRunning;
     trial.outcome.reset();
     trial.reason.reset();

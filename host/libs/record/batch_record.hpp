@@ -18,7 +18,9 @@ struct AttemptRecord {
   double started = 0;           // seconds since 1970
   std::optional<double> ended;  // absent: it runs, or its supervisor died with it
   AttemptStart start;
-  AttemptEnd end;  // once ended
+  AttemptEnd end;          // once ended
+  AttemptMove place = {};  // on a cluster; its state is kQueued, kRunning or kLost
+  double placed = 0;       // time of its last change, seconds since 1970
 };
 
 struct TrialRecord {
@@ -39,6 +41,7 @@ struct SessionRecord {
   SessionStart start;
   std::string boot_id, why_ended;
   std::vector<EngineJob> jobs;  // that it had in a cluster's queue
+  std::string waits_for = {};   // the scheduler's reason for attempts in that queue
 };
 
 struct BatchRecord {

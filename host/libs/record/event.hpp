@@ -87,16 +87,38 @@ struct EngineJob {
   }
 };
 
+// The scheduler's reason for attempts that wait in a cluster's queue, from now on.
+struct EngineWait {
+  static constexpr char kKind[] = "engine.wait";
+  std::string why;  // empty: unknown, or none waits
+
+  static constexpr void Fields(auto& self, auto&& visit) { visit("why", DefaultIfMissing(self.why)); }
+};
+
 struct AttemptStart {
   static constexpr char kKind[] = "attempt.start";
   std::vector<int> cores;
   std::vector<std::string> gpus;  // UUIDs
   bool resumed = false;           // from a checkpoint
+  bool queued = false;            // in a cluster's queue, until attempt.place
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("cores", DefaultIfMissing(self.cores));
     visit("gpus", DefaultIfMissing(self.gpus));
+    visit("queued", LeftOutIfEmpty(self.queued));
     visit("resumed", DefaultIfMissing(self.resumed));
+  }
+};
+
+// A node of a cluster begins an attempt, gives no sign of life any more, or gives one again.
+struct AttemptMove {
+  static constexpr char kKind[] = "attempt.place";
+  TrialState state = TrialState::kRunning;  // or kLost
+  std::string why;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("state", self.state);
+    visit("why", LeftOutIfEmpty(self.why));
   }
 };
 
@@ -169,7 +191,7 @@ struct UnknownEvent {
 };
 
 using EventBody = std::variant<UnknownEvent, SessionStart, SessionEnd, SweepPaused, SearchMessage, SearchPoint, EngineJob,
-                               AttemptStart, AttemptEnd, StateChange>;
+                               EngineWait, AttemptStart, AttemptMove, AttemptEnd, StateChange>;
 
 inline constexpr int kEventVersion = 1;
 

@@ -43,10 +43,11 @@ struct ProgressHead {
   std::string experiment;
   double started = 0, updated = 0;         // seconds since 1970
   std::string state;                       // running, done, interrupted, paused, refused
-  std::map<std::string, uint64_t> counts;  // trial state -> count
+  std::map<std::string, uint64_t> counts;  // trial state (or QUEUED, LOST) -> count
   uint64_t done = 0, total = 0;
   double elapsed_s = 0;
   std::optional<double> eta_s;  // remaining seconds; absent until there is evidence
+  std::string waits_for;        // the scheduler's reason for queued trials
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("schema", self.schema);
@@ -59,6 +60,7 @@ struct ProgressHead {
     visit("total", self.total);
     visit("elapsed_s", self.elapsed_s);
     visit("eta_s", NullIfAbsent(self.eta_s));
+    visit("waits_for", LeftOutIfEmpty(self.waits_for));
   }
 };
 

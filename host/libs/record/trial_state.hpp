@@ -14,6 +14,9 @@ enum class TrialState {
   kFailed,
   kSkipped,
   kKilled,  // attempts only, in the result: stopped early, to be resumed
+  // Displays and progress.json only, for trials on a cluster.
+  kQueued,  // its attempt waits in the cluster's queue
+  kLost,    // its node was lost or gives no sign of life, and no other node runs it yet
 };
 
 constexpr auto WordsOf(TrialState) {
@@ -24,7 +27,9 @@ constexpr auto WordsOf(TrialState) {
                                             {TrialState::kInfeasible, "INFEASIBLE"},
                                             {TrialState::kFailed, "FAILED"},
                                             {TrialState::kSkipped, "SKIPPED"},
-                                            {TrialState::kKilled, "KILLED"}});
+                                            {TrialState::kKilled, "KILLED"},
+                                            {TrialState::kQueued, "QUEUED"},
+                                            {TrialState::kLost, "LOST"}});
 }
 
 // COMPLETED or PRUNED: its results count and are final.

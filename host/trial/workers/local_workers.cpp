@@ -69,7 +69,7 @@ std::unique_ptr<StartedWorkers> StartLocalWorkers(const WorkerOrder& order, uint
   for (uint64_t i = 0; i < workers; ++i) {
     WorkerOrder one = order;
     one.number = i + 1;
-    one.threads = std::max<uint64_t>(1, (i + 1) * threads / workers - i * threads / workers);
+    one.threads = ThreadsOfWorker(i, workers, threads);
     links.push_back(std::make_unique<LocalWorker>(one, logs / fmt::format("worker-{}.log", i + 1)));
   }
   return std::make_unique<StartedLocally>(std::move(links));

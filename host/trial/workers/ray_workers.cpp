@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <map>
@@ -177,8 +178,8 @@ class StartedOnRay : public StartedWorkers {
         if (!links[i]) CheckIsComing(i + 1);
       if (Clock::now() > until)
         throw std::runtime_error(
-            fmt::format("Ray started {} of {} workers in {} s; each needs {} CPUs; `ray status` shows the free ones", there,
-                        workers_, kToStart.count(), threads_));
+            fmt::format("Ray started {} of {} workers in {} s; they need {} CPUs; `ray status` shows the free ones", there,
+                        workers_, kToStart.count(), std::max(workers_, threads_)));
       const auto caller = listener.Await(kLook_ms);
       if (!caller) continue;
       auto link = std::make_unique<RayLink>(driver_, caller->number, caller->fd);
@@ -191,13 +192,14 @@ class StartedOnRay : public StartedWorkers {
 
  private:
   void AskForActors(const std::string& at) {
-    nlohmann::json arguments = nlohmann::json::array();
+    nlohmann::json arguments = nlohmann::json::array(), threads = nlohmann::json::array();
     for (uint64_t i = 0; i < workers_; ++i) {
       WorkerOrder one = order_;
-      one.number = i + 1, one.threads = threads_, one.connect = at;
+      one.number = i + 1, one.threads = ThreadsOfWorker(i, workers_, threads_), one.connect = at;
+      threads.push_back(one.threads);
       arguments.push_back(ToArguments(one));
     }
-    driver_->Say({{"program", order_.program.string()}, {"arguments", arguments}, {"threads", threads_}, {"token", token_}});
+    driver_->Say({{"program", order_.program.string()}, {"arguments", arguments}, {"threads", threads}, {"token", token_}});
   }
   void CheckIsComing(uint64_t number) const {
     const RayDriver::End* const end = driver_->EndOf(number);

@@ -2,9 +2,10 @@
 
 usage: ray_workers.py FD ADDRESS
 
-It sends {"node": IP} when it is in the cluster, and receives {"program", "arguments", "threads", "token"} with the arguments of
-each worker. It sends {"ended": NUMBER, "how": SENTENCE, "words": TEXT} for each that ends, or {"failed": SENTENCE}. It kills the
+It sends {"node": IP} when it is in the cluster, and receives {"program", "arguments", "threads", "token"} with the arguments
+and threads of each worker. It sends {"ended": NUMBER, "how": SENTENCE, "words": TEXT} for each that ends, or {"failed": SENTENCE}. It kills the
 worker of each {"end": NUMBER}, and ends with the socket, as do the actors.
+`join` and `use_token` are in ray_join.py.
 """
 import json
 import os
@@ -26,11 +27,13 @@ def how_it_ended(code):
     return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
 
 
-def knock(address):
-    """Fails fast, because Ray itself tries for minutes if no cluster answers."""
-    host, _, port = address.rpartition(":")
-    if port.isdigit() and "/" not in host:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
+def why_never(nodes, threads):
+    """The reason why the nodes, with these numbers of cores, can never hold all workers; empty if they may."""
+    some = min(threads)
+    if nodes and max(threads) <= max(nodes) and sum(threads) <= sum(nodes) and sum(int(cores // some) for cores in nodes) >= len(threads):
+        return ""
+    return (f"{len(threads)} workers need {', '.join(map(str, threads))} cores, but the nodes of the cluster have "
+            f"{', '.join(f'{cores:g}' for cores in nodes)}; change rollout.workers or rollout.threads")
 
 
 class Player:
@@ -59,20 +62,23 @@ def main():
             lines.write(json.dumps(what) + "\n")
             lines.flush()
 
+    use_token()
     try:
         import ray
     except ImportError:
         return say(failed=f"{sys.executable} does not have the package ray; set BACKPLANE_PYTHON to a Python that has it", lasting=True)
     try:
-        knock(sys.argv[2])
-        ray.init(address=sys.argv[2], log_to_driver=False, logging_level="ERROR", namespace=f"backplane-{os.getpid()}")
+        if not join(ray, sys.argv[2], lambda why: say(failed=why, lasting=True), namespace=f"backplane-{os.getpid()}"):
+            return None
         own = ray.get_runtime_context().get_node_id()
         say(node=next(node["NodeManagerAddress"] for node in ray.nodes() if node["NodeID"] == own))
     except Exception as error:  # Ray raises many types
         return say(failed=f"cannot join the cluster at {sys.argv[2]}: {error}")
     order = json.loads(lines.readline())
-    actor = ray.remote(num_cpus=order["threads"], max_restarts=0, scheduling_strategy="SPREAD")(Player)
-    players = [actor.remote() for _ in order["arguments"]]
+    if why := why_never([node["Resources"].get("CPU", 0) for node in ray.nodes() if node["Alive"]], order["threads"]):
+        return say(failed=why, lasting=True)
+    actor = ray.remote(max_restarts=0, scheduling_strategy="SPREAD")(Player)
+    players = [actor.options(num_cpus=threads).remote() for threads in order["threads"]]
 
     def watch(number, player, arguments):
         try:

@@ -103,6 +103,8 @@ TEST(Outcome, NamesLimitThatEndedTrial) {
   ending.wall_time_s = 3;
   ending.hang_timeout_s = 2;
   EXPECT_EQ("took longer than resources.wall_time (3s)", Classify(ending).why);
+  ending.queued_s = 12.7;
+  EXPECT_EQ("took longer than resources.wall_time (3s), not counting 12s in the queue", Classify(ending).why);
   EXPECT_TRUE(Classify(ending).by_limit);
   ending.stop = StopReason::kHang;
   EXPECT_EQ("gave no sign of life for 2s (resources.hang_timeout) and was killed", Classify(ending).why);

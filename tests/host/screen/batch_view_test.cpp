@@ -90,6 +90,49 @@ TEST_F(BatchViewTest, FollowsEventsAndStatusWhileItRuns) {
   EXPECT_EQ(0.5, view.rows()[1].live[1].value) << "values missing in the result keep their last value";
 }
 
+TEST_F(BatchViewTest, CountsOnlyTrialsThatANodeRuns) {
+  const OutLock lock(folder_.out);
+  EventLog log(folder_.events());
+  log.Append(SessionStart{});
+  log.Append(AttemptStart{{}, {}, false, /*queued=*/true}, "t0", 1);
+  log.Append(AttemptStart{{}, {}, false, /*queued=*/true}, "t1", 1);
+  log.Append(EngineWait{"Slurm: Resources"});
+  BatchView view(folder_.out);
+  const auto state = [&](size_t row) {
+    view.Refresh();
+    return view.rows()[row].state;
+  };
+  EXPECT_EQ(TrialState::kQueued, state(1));
+  EXPECT_EQ("0:00 in the queue", view.rows()[1].why);
+  EXPECT_EQ("Slurm: Resources", view.totals().waits_for);
+  EXPECT_EQ(std::nullopt, view.totals().left_s) << "the length of the queue is unknown";
+  const std::string json = ProgressText().Of(view.Progress());
+  EXPECT_THAT(json, HasSubstr("\"counts\":{\"QUEUED\":2}"));
+  EXPECT_THAT(json, HasSubstr("\"waits_for\":\"Slurm: Resources\""));
+
+  log.Append(EngineWait{});
+  log.Append(AttemptMove{}, "t0", 1);
+  EXPECT_EQ(TrialState::kRunning, state(1));
+  EXPECT_EQ("", view.totals().waits_for);
+  log.Append(AttemptMove{TrialState::kLost, "its node node1 has given no sign of life for 34 s"}, "t0", 1);
+  EXPECT_EQ(TrialState::kLost, state(1));
+  EXPECT_EQ("its node node1 has given no sign of life for 34 s", view.rows()[1].why);
+  log.Append(AttemptMove{}, "t0", 1);
+  EXPECT_EQ(TrialState::kRunning, state(1)) << "it is back";
+
+  AttemptEnd lost;
+  lost.outcome = Outcome::kStale;
+  lost.state = TrialState::kPlanned;
+  lost.why = "its node was lost: Slurm's job 12.0 has ended";
+  log.Append(lost, "t0", 1);
+  EXPECT_EQ(TrialState::kLost, state(1));
+  log.Append(AttemptStart{{}, {}, false, /*queued=*/true}, "t0", 2);
+  EXPECT_EQ(TrialState::kLost, state(1)) << "until another node runs it";
+  EXPECT_EQ("its node was lost: Slurm's job 12.0 has ended; 0:00 in the queue", view.rows()[1].why);
+  log.Append(AttemptMove{}, "t0", 2);
+  EXPECT_EQ(TrialState::kRunning, state(1));
+}
+
 TEST_F(BatchViewTest, ShowsForgottenTrials) {
   RunAll();
   BatchView view(folder_.out);

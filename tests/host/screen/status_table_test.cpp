@@ -48,6 +48,25 @@ TEST(BatchTable, RunningThenFailedThenTheLatestThenThePlanned) {
       FormatBatch(Rows(), {42, 70, ""}, Plain(80, 24)));
 }
 
+TEST(BatchTable, ShowsQueuedAndLostTrialsApartFromRunningOnes) {
+  std::vector<BatchRow> rows = Rows();
+  rows[1] = {"lr=0.2", TrialState::kLost, 0.5, 10, std::nullopt, 5, "its node was lost; 0:10 in the queue"};
+  rows[4] = {"lr=0.5", TrialState::kQueued, {}, {}, {}, 12, "0:12 in the queue"};
+  BatchTotals totals{42, std::nullopt, ""};
+  totals.waits_for = "Slurm: Resources";
+  EXPECT_EQ(
+      "2 of 6 done, 1 running, 1 failed, 1 lost, 1 queued (Slurm: Resources)   0:42\n"
+      "  trial   state      progress  steps/s  return  time\n"
+      "  lr=0.4  running        16 %   12,345   812.4  0:42\n"
+      "  lr=0.2  lost       its node was lost; 0:10 in the queue\n"
+      "  lr=0.5  queued     0:12 in the queue\n"
+      "  lr=0.3  failed     died of SIGSEGV in env.toy\n"
+      "  lr=0.1  completed     100 %    1,000     3.5  1:01\n"
+      "  lr=0.6  planned\n",
+      FormatBatch(rows, totals, Plain(80, 24)));
+  EXPECT_EQ("0 of 0 done, waiting (Slurm: Resources)   0:42", FormatTotals({}, totals)) << "before the first node";
+}
+
 TEST(BatchTable, PrintsTheBestOfASearchBelowTheTotals) {
   BatchTotals totals{42, 70, ""};
   totals.best = "eval/return 487.3, number 12: lr=0.4";

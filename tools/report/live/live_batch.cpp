@@ -104,7 +104,9 @@ size_t LiveBatch::ReadTrial(const TrialProgress& trial, size_t most_bytes) {
   const auto [at, is_new] = live_.try_emplace(trial.id, folder_.trial(trial.id));
   if (is_new) order_.push_back(trial.id);
   const size_t bytes = at->second.Read(trial.attempt, most_bytes);
-  if (bytes == 0 && trial.state != TrialState::kRunning) whole_[trial.id] = trial.attempt;
+  const bool may_grow =
+      trial.state == TrialState::kRunning || trial.state == TrialState::kQueued || trial.state == TrialState::kLost;
+  if (bytes == 0 && !may_grow) whole_[trial.id] = trial.attempt;
   return bytes;
 }
 

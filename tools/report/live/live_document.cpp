@@ -70,7 +70,9 @@ class Builder {
     };
     std::string lead = fmt::format("{} of {} {} done, {} running", head.done, head.total, head.total == 1 ? "trial" : "trials",
                                    count("RUNNING"));
-    if (const uint64_t failed = count("FAILED")) lead += fmt::format(", {} failed", failed);
+    for (const auto& [state, word] : {std::pair("FAILED", "failed"), {"LOST", "lost"}, {"QUEUED", "queued"}})
+      if (const uint64_t trials = count(state)) lead += fmt::format(", {} {}", trials, word);
+    if (!head.waits_for.empty()) lead += fmt::format("{} ({})", count("QUEUED") > 0 ? "" : ", waiting", head.waits_for);
     if (head.eta_s) lead += fmt::format("; about {} left", Duration(*head.eta_s));
     document_.verdict = {lead + "."};
     if (!answer.empty()) document_.verdict.push_back("So far: " + answer);
@@ -209,7 +211,8 @@ class Builder {
       const TrialProgress& trial = batch_.trials()[i];
       const TrialRecord* record = batch_.record().Find(trial.id);
       const double ended = record != nullptr && !record->attempts.empty() ? record->attempts.back().ended.value_or(0) : 0;
-      const int rank = trial.state == TrialState::kRunning ? 0 : trial.state == TrialState::kFailed ? 1 : ended > 0 ? 2 : 3;
+      const bool is_bad = trial.state == TrialState::kFailed || trial.state == TrialState::kLost;
+      const int rank = trial.state == TrialState::kRunning ? 0 : is_bad ? 1 : ended > 0 ? 2 : 3;
       keys.push_back({{rank, -ended}, i});
     }
     std::sort(keys.begin(), keys.end());
@@ -235,7 +238,7 @@ class Builder {
     if (record != nullptr && !record->attempts.empty())
       // An attempt may have started since the progress was written.
       elapsed =
-          std::max(0.0, record->attempts.back().ended.value_or(batch_.progress().updated) - record->attempts.back().started);
+          std::max(0.0, record->attempts.back().ended.value_or(batch_.progress().updated) - record->attempts.back().placed);
     const LiveTrial* live = batch_.Find(trial.id);
     const std::optional<uint64_t> at = live != nullptr ? live->iteration() : std::nullopt;
     return {trial.name,

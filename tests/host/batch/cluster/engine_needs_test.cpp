@@ -28,6 +28,17 @@ TEST_F(EngineNeedsTest, HaveNoLimitIfNoTrialHasOne) {
   EXPECT_EQ(needs.wall_time_s, std::nullopt);
 }
 
+TEST_F(EngineNeedsTest, CountCoresOfRolloutWorkersAsTheyUseThem) {
+  const auto needs = [this](const std::string& keys) { return NeedsOf(GoodPlan(keys)); };
+  EXPECT_EQ(needs("rollout: {threads: 8}\n").worker_cpus, 0u);
+  const EngineNeeds eight = needs("rollout: {workers: 3, threads: 8}\n");
+  EXPECT_EQ(eight.worker_cpus, 8u) << "2, 3 and 3, not 8 each";
+  EXPECT_EQ(eight.largest_worker, 3u);
+  EXPECT_EQ(needs("rollout: {workers: 3}\n").worker_cpus, 3u) << "at least one each";
+  EXPECT_EQ(needs("rollout: {workers: 2}\nresources: {cpus: 4}\n").largest_worker, 2u);
+  EXPECT_EQ(needs("sweep: {grid: {rollout.workers: [0, 4, 2]}}\n").worker_cpus, 4u) << "of the largest trial";
+}
+
 TEST_F(EngineNeedsTest, SlotsShareADevice) {
   EngineNeeds needs;
   needs.cpus = 2;

@@ -101,6 +101,24 @@ TEST_F(FolderEngineTest, CountsNodeAsLostIfItDoesNotAnswerAStop) {
   unsetenv("BACKPLANE_CLUSTER_PATIENCE");
 }
 
+TEST_F(FolderEngineTest, NamesNodeWithoutSignOfLifeUntilItIsBack) {
+  setenv("BACKPLANE_CLUSTER_PATIENCE", "1", 1);
+  const auto worker = StartWorker("a");
+  const JobId job = cluster_.Start(Trial("1", {"sleep"}));
+  Until([&] { return Ready("1"); });
+  EXPECT_EQ(cluster_.Silence(job), "");
+  const auto silent = [&] {
+    cluster_.Wait(10);
+    return !cluster_.Silence(job).empty();
+  };
+  worker->Signal(SIGSTOP);
+  Until(silent);
+  EXPECT_THAT(cluster_.Silence(job), testing::MatchesRegex("its node .+ has given no sign of life for 5 s"));
+  worker->Signal(SIGCONT);
+  Until([&] { return !silent(); });
+  unsetenv("BACKPLANE_CLUSTER_PATIENCE");
+}
+
 TEST(WorkFolder, IgnoresUnfinishedFiles) {
   EXPECT_EQ(WorkFolder::Job("00000012"), 12u);
   EXPECT_EQ(WorkFolder::Job("00000012@3.1"), 12u);

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "cluster/slurm_limits.hpp"
+
 namespace backplane {
 namespace {
 
@@ -72,6 +74,43 @@ TEST(ReadTasks, SortsTasksByTheirState) {
   EXPECT_THAT(tasks->ended, ElementsAre("12.2", "12.3", "13.0"));
   EXPECT_TRUE(tasks->HasArray("13"));
   EXPECT_FALSE(tasks->HasArray("1")) << "a prefix is a different number";
+}
+
+// Lines that Slurm 22.05 printed: a job over a limit of its partition, one that waits, and a new one.
+TEST(ReadTasks, KeepsTheLastingReasonOfPendingTasks) {
+  const char* const lines[] = {"3 0 PENDING PartitionConfig\n", "16 0 PENDING Resources\n", "15 0 PENDING None\n"};
+  EXPECT_EQ(ReadTasks(std::string(lines[0]) + lines[1] + lines[2])->why_pending, "PartitionConfig");
+  EXPECT_EQ(ReadTasks(std::string(lines[1]) + lines[0])->why_pending, "PartitionConfig");
+  EXPECT_EQ(ReadTasks(std::string(lines[1]) + lines[2])->why_pending, "Resources");
+  EXPECT_EQ(ReadTasks("20 0 PENDING ReqNodeNotAvail, UnavailableNodes:node1\n")->why_pending,
+            "ReqNodeNotAvail, UnavailableNodes:node1");
+  EXPECT_EQ(ReadTasks(lines[2])->why_pending, "") << "not known yet";
+}
+
+TEST(IsNever, DistinguishesLimitsFromWaiting) {
+  for (const char* reason : {"PartitionConfig", "PartitionTimeLimit", "MaxMemPerLimit", "PartitionNodeLimit", "BadConstraints",
+                             "QOSMaxCpuPerJobLimit", "AssocMaxWallDurationPerJobLimit"})
+    EXPECT_TRUE(IsNever(reason)) << reason;
+  for (const char* reason :
+       {"", "Resources", "Priority", "BeginTime", "JobHeldUser", "PartitionDown", "QOSMaxJobsPerUserLimit",
+        "ReqNodeNotAvail, UnavailableNodes:node1",
+        "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions"})
+    EXPECT_FALSE(IsNever(reason)) << reason;
+}
+
+TEST(PartitionLimits, AreThoseThatSlurmPrints) {
+  constexpr char kSinfo[] = "test test* 2 1000 infinite\nshort short 2 1000 1:00\nnarrow narrow 2 1000 infinite\n";
+  constexpr char kNarrow[] =
+      "PartitionName=narrow AllowGroups=ALL Default=NO GraceTime=0 Hidden=NO MaxNodes=UNLIMITED MaxTime=UNLIMITED MinNodes=2 "
+      "LLN=NO MaxCPUsPerNode=1 Nodes=node1 State=UP TotalCPUs=2 DefMemPerNode=UNLIMITED MaxMemPerNode=100 TRES=cpu=2\n";
+  EXPECT_EQ(PartitionLimits(kSinfo, "", "short"), "partition short has nodes of 2 CPUs and 1000 MiB and a time limit of 1:00");
+  EXPECT_EQ(PartitionLimits(kSinfo, "PartitionName=test MaxNodes=UNLIMITED MinNodes=0\n", ""),
+            "partition test has nodes of 2 CPUs and 1000 MiB and a time limit of infinite");
+  EXPECT_EQ(PartitionLimits(kSinfo, kNarrow, "narrow"),
+            "partition narrow has nodes of 2 CPUs and 1000 MiB and a time limit of infinite, MinNodes=2, MaxCPUsPerNode=1, "
+            "MaxMemPerNode=100");
+  EXPECT_EQ(PartitionLimits(kSinfo, "", "missing"), "");
+  EXPECT_EQ(PartitionLimits("slurm_load_partitions: error\n", "", ""), "");
 }
 
 TEST(ReadTasks, RejectsMalformedAnswers) {

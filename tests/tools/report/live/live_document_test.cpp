@@ -71,6 +71,17 @@ TEST_F(LiveDocumentTest, ReadsATrialThatHasEndedAlthoughOthersWriteMuch) {
   EXPECT_EQ(1u, batch.ended().size());
 }
 
+TEST_F(LiveDocumentTest, CountsTrialsInAClustersQueueApart) {
+  const nlohmann::json trial = {{"id", "t1"}, {"name", "lr=0.1"}, {"state", "QUEUED"}, {"attempt", 1}};
+  nlohmann::json progress = {{"counts", {{"QUEUED", 2}, {"LOST", 1}, {"RUNNING", 2}}}, {"total", 5}, {"trials", {trial}}};
+  progress["waits_for"] = "Slurm: Resources";
+  results_.Write("progress.json", progress.dump());
+  EXPECT_EQ(Page().verdict.at(0), "0 of 5 trials done, 2 running, 1 lost, 2 queued (Slurm: Resources).");
+  progress["counts"] = {{"PLANNED", 5}};
+  results_.Write("progress.json", progress.dump());
+  EXPECT_EQ(Page().verdict.at(0), "0 of 5 trials done, 0 running, waiting (Slurm: Resources).");
+}
+
 TEST_F(LiveDocumentTest, HasNoTimeBelowZero) {
   const Document page = Page();  // `updated` is 0, before the start of the attempt
   const Table& trials = std::get<Table>(page.sections.front().blocks.back());
