@@ -8,7 +8,7 @@ import importlib.util
 import json
 import os
 import pathlib
-import signal
+import re
 import sqlite3
 import subprocess
 import sys
@@ -56,9 +56,11 @@ class Folder(unittest.TestCase):
         [(_, result)] = self.trials(out)
         return result
 
-    def best(self, out, name):
+    def last(self, out, name):
+        """The last report of each trial, sorted."""
+        query = "SELECT value FROM iterations WHERE name = ? GROUP BY trial_id HAVING iteration = MAX(iteration) ORDER BY value"
         with contextlib.closing(sqlite3.connect(pathlib.Path(out, "results.sqlite"))) as database:
-            return [value for value, in database.execute("SELECT mean FROM results WHERE name = ? ORDER BY mean", [name])]
+            return [value for value, in database.execute(query, [name])]
 
 
 class Files(Folder):
@@ -90,16 +92,13 @@ class Files(Folder):
         self.assertEqual(run.returncode, 0, run.stderr)
         found = {(c["learner"]["options"]["net"]["width"], c["seed"]): r for c, r in self.trials("outputs/grid")}
         self.assertEqual(set(found), {(2, 7), (2, 8), (5, 7), (5, 8)})
-        for (width, seed), result in found.items():
+        for result in found.values():
             self.assertEqual(result["state"], "COMPLETED")
             self.assertEqual(result["iterations"], 7)
             self.assertEqual(result["env_steps"], 30)
             self.assertEqual(result["metrics_parts"][0]["lines"], 7)
-            metrics = list(pathlib.Path("outputs/grid/trials").glob("*/attempt-1/metrics.jsonl"))
-            self.assertEqual(len(metrics), 4)
-            del width, seed
-        self.assertEqual(sorted(self.best("outputs/grid", "loss")), [2, 2, 5, 5])
-        self.assertEqual(sorted(self.best("outputs/grid", "seed")), [7, 7, 8, 8])
+        self.assertEqual(self.last("outputs/grid", "loss"), [2, 2, 5, 5])
+        self.assertEqual(self.last("outputs/grid", "seed"), [7, 7, 8, 8])
         log = next(pathlib.Path("outputs/grid/trials").glob("*/attempt-1/stdout.log")).read_text()
         self.assertRegex(log, r"^in .*/attempt-1 float False \[1, 'a'\] None\n$")
         again = self.backplane("run", "grid.yaml")
@@ -141,7 +140,7 @@ class Files(Folder):
     def test_mistakes_end_before_the_start(self):
         self.write("train.py", "def train(config):\n    pass\nopen('ran', 'w')\n")
         self.write("bad.py", "def train(config):\n    pass pass\n")
-        for learner, words in (("function: train.py:trian", "bad.yaml:1:21: error: learner.function: expected a function 'trian' at the top level "
+        for learner, words in (("function: train.py:trian", "bad.yaml:1:11: error: learner.function: expected a function 'trian' at the top level "
                                 "of train.py, got none; did you mean 'train'?"),
                                ("function: trian.py:train", "did you mean 'train.py'?"),
                                ("function: bad.py:train", "learner.function: bad.py:2: SyntaxError: invalid syntax"),
@@ -211,6 +210,23 @@ class Files(Folder):
         self.assertEqual(self.result("outputs/pack")["iterations"], 2)
 
 
+class Example(Folder):
+    def test_the_page_shows_the_shipped_files_and_their_verdict(self):
+        root = pathlib.Path(__file__).resolve().parents[2]
+        page = (root / "docs/functions.md").read_text()
+        for name in ("fit.py", "fit.yaml"):
+            file = root / "configs/command" / name
+            [shown] = re.findall(rf"```\w+\n# configs/command/{name}\n(.*?)```", page, re.S)
+            self.assertTrue(file.read_text().endswith(shown), name)
+        run = self.backplane("run", root / "configs/command/fit.yaml", "--jobs", "2")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        last = {(c["learner"]["options"]["lr"], c["learner"]["options"]["noise"]["sd"]): r["evaluation"]["metrics"]["loss"]["mean"]
+                for c, r in self.trials("outputs/fit")}
+        # Without noise, x is 10 * (1 - 2 * lr)^100: 1.76 at a rate of 0.01, and below 1e-8 at 0.1.
+        self.assertAlmostEqual(last[0.01, 0.1], (10 * 0.98**100) ** 2, delta=0.5)
+        self.assertLess(last[0.1, 0.1], 0.01)
+
+
 class Calls(Folder):
     SCRIPT = """
         import json, sys
@@ -220,7 +236,7 @@ class Calls(Folder):
             backplane_rl.report({"loss": (config["lr"] - 3) ** 2 + config["net"]["depth"]}, step=1)
 
         if __name__ == "__main__":
-            results = backplane_rl.run(train, progress=False, **eval(sys.argv[1]))
+            results = backplane_rl.run(train, progress=False, **(eval(sys.argv[1]) if sys.argv[1:] else {}))
             print(results.folder)
         """
 
@@ -231,14 +247,14 @@ class Calls(Folder):
         self.write("tune.py", self.SCRIPT)
         run = self.call("dict(space={'lr': [1, 2.5], 'net': {'depth': 0, 'hidden': (64, 64)}, 'seed': [3, 4]})")
         self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertEqual(run.stdout.splitlines()[-1], "outputs/tune_train")
+        self.assertEqual(run.stdout.splitlines()[-1], str(self.folder / "outputs/tune_train"))
         found = self.trials("outputs/tune_train")
         self.assertEqual(sorted((c["learner"]["options"]["lr"], c["seed"]) for c, _ in found), [(1, 3), (1, 4), (2.5, 3), (2.5, 4)])
         for config, result in found:
             self.assertEqual(result["state"], "COMPLETED")
             self.assertEqual(config["learner"]["options"]["net"], {"depth": 0, "hidden": [64, 64]})
             self.assertEqual(config["learner"]["python"], sys.executable)
-        self.assertEqual(self.best("outputs/tune_train", "loss"), [0.25, 0.25, 4, 4])
+        self.assertEqual(self.last("outputs/tune_train", "loss"), [0.25, 0.25, 4, 4])
         again = self.backplane("run", "outputs/tune_train.yaml")
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertEqual(len(list(pathlib.Path("outputs/tune_train/trials").glob("*/attempt-*"))), 4, "the file plans the same trials")
@@ -276,7 +292,7 @@ class Calls(Folder):
             self.assertLess(abs(result["iterations"] - 1), 1)
             self.assertTrue(0 <= options["lr"] <= 6 and options["net"]["depth"] in (0, 1), options)
         losses = sorted((c["learner"]["options"]["lr"] - 3) ** 2 + c["learner"]["options"]["net"]["depth"] for c, _ in found)
-        self.assertEqual([round(loss, 9) for loss in self.best("outputs/tune_train", "loss")], [round(loss, 9) for loss in losses])
+        self.assertEqual([round(loss, 9) for loss in self.last("outputs/tune_train", "loss")], [round(loss, 9) for loss in losses])
 
 
 def top(config):
