@@ -43,7 +43,13 @@ install(DIRECTORY ${CMAKE_SOURCE_DIR}/templates DESTINATION share/backplane PATT
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/configs DESTINATION share/backplane PATTERN presets EXCLUDE)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/host/python/backplane_rl DESTINATION lib/python3/dist-packages COMPONENT python PATTERN __pycache__ EXCLUDE)
 
-# Clients for trials that run a command. In a wheel, the Python client is a module of its own, so that scripts can import it.
+# Clients for trials that run a command, and the program that calls a function. In a wheel, the Python client is a module of its own, so
+# that scripts can import it.
+file(GLOB clients CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/host/client/*.py)
+foreach(client IN LISTS clients)
+  get_filename_component(name ${client} NAME)
+  configure_file(${client} ${CMAKE_BINARY_DIR}/share/backplane/client/${name} COPYONLY)
+endforeach()
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/host/client DESTINATION share/backplane PATTERN __pycache__ EXCLUDE)
 install(FILES ${CMAKE_SOURCE_DIR}/host/client/backplane_client.py DESTINATION lib/python3/dist-packages COMPONENT python)
 if(SKBUILD_PLATLIB_DIR)

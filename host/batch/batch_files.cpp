@@ -7,6 +7,7 @@
 #include "base/files.hpp"
 #include "base/json_text.hpp"
 #include "base/process.hpp"
+#include "contract/placeholders.hpp"
 #include "contract/schema.hpp"
 #include "plugin/loader.hpp"
 #include "record/host_info.hpp"
@@ -71,9 +72,7 @@ std::vector<OptionHelp> Helps(const std::vector<LoadedExperiment>& experiments) 
   return helps;
 }
 
-bool ChoosesPlugin(const std::string& path) {
-  return path == "env" || path == "learner" || path == "env.plugin" || path == "learner.plugin" || path == "learner.command";
-}
+bool ChoosesPlugin(const std::string& path) { return path == "env" || path == "env.plugin" || ChoosesLearner(path); }
 
 struct PluginSections {
   nlohmann::json env, learner;

@@ -13,6 +13,7 @@
 #include "base/json_text.hpp"
 #include "batch/leftovers.hpp"
 #include "batch/unreached_limit.hpp"
+#include "contract/placeholders.hpp"
 #include "contract/schema.hpp"
 #include "contract/trial_check.hpp"
 
@@ -21,8 +22,7 @@ namespace {
 
 // The plugin that a swept value names: the value itself or the `plugin` of a mapping.
 std::string PluginIn(const std::string& path, const nlohmann::json& value) {
-  if (path == "env.plugin" || path == "learner.plugin" || path == "learner.command") return value.dump();
-  if (path != "env" && path != "learner") return "";
+  if (path != "env" && path != "env.plugin" && !ChoosesLearner(path)) return "";
   return value.is_object() && value.contains("plugin") ? value["plugin"].dump() : value.dump();
 }
 

@@ -89,7 +89,9 @@ int ConfigCheckCommand(const CheckArgs& args) {
     std::printf("%s: ok (%zu points, %zu trials; %zu points dropped of %zu%s)\n", file.c_str(), plan.points.size(),
                 plan.trials.size(), plan.dropped.size(), plan.generated, stages.c_str());
   } else if (plan.base.experiment.HasCommand()) {
-    std::printf("%s: ok (a trial by command: %s)\n", file.c_str(), plan.base.experiment.command.words.front().c_str());
+    const CommandConfig& command = plan.base.experiment.command;
+    const std::string program = command.function.value_or(command.words.empty() ? "" : command.words.front());
+    std::printf("%s: ok (a trial by %s: %s)\n", file.c_str(), command.function ? "function" : "command", program.c_str());
   } else {
     std::printf("%s: ok (%s with %s, %llu rows%s)\n", file.c_str(), plan.base.learner->id.c_str(), plan.base.env->id.c_str(),
                 static_cast<unsigned long long>(plan.base.experiment.rollout.rows()), stages.c_str());

@@ -3,6 +3,8 @@
     import backplane_client
     backplane_client.log({"return": 21.5, "eval/return": 30.0}, step=1000)
 
+A function that is the objective (docs/functions.md) calls report() and checkpoint_dir().
+
 One file without dependencies: copy it next to a script, or install Backplane's wheel. Without a trial, calls do nothing. No call
 ends a training: a failed report is skipped with one line on standard error per reason.
 
@@ -17,15 +19,18 @@ ends a training: a failed report is skipped with one line on standard error per 
 import json
 import math
 import os
+import pathlib
 import sys
+import tempfile
 import threading
 
-__all__ = ["active", "log"]
+__all__ = ["active", "checkpoint_dir", "log", "report"]
 
 _MOST_DEPTH = 16
 _WHOLE_BYTES = 4096  # written to a pipe in one piece
 _MOST_TEXT = 80  # that a warning shows
 _said = set()
+_own_folder = []  # a TemporaryDirectory, outside a trial
 _long_lines = threading.RLock()
 
 
@@ -82,23 +87,12 @@ def _collect(values, prefix, depth, out):
         out[name] = number if math.isfinite(number) else None
 
 
-def log(values, step=None):
-    """Reports values by name, at this step. Returns whether a trial got them."""
+def _send(message):
+    """Writes one line to the trial. Returns whether it got it."""
     fd = _descriptor()
     if fd is None:
         return False
-    try:
-        numbers = {}
-        _collect(values, "", 0, numbers)
-        report = {"values": numbers}
-        if step is not None:
-            report["step"] = int(step)
-        line = (json.dumps(report) + "\n").encode()
-    except Exception as error:
-        _say(f"report skipped: expected a mapping of names to numbers and a whole step, got {values!r:.80} at {step!r:.40} ({error})")
-        return False
-    if not numbers:
-        return False
+    line = (json.dumps(message) + "\n").encode()
     # With a limit, as a fork may have left it locked for ever.
     locked = len(line) > _WHOLE_BYTES and _long_lines.acquire(timeout=1)
     try:
@@ -111,3 +105,36 @@ def log(values, step=None):
         if locked:
             _long_lines.release()
     return True
+
+
+def log(values, step=None):
+    """Reports values by name, at this step. Returns whether a trial got them."""
+    if not active():
+        return False
+    try:
+        numbers = {}
+        _collect(values, "", 0, numbers)
+        message = {"values": numbers}
+        if step is not None:
+            message["step"] = int(step)
+        return bool(numbers) and _send(message)
+    except Exception as error:
+        _say(f"report skipped: expected a mapping of names to numbers and a whole step, got {values!r:.80} at {step!r:.40} ({error})")
+        return False
+
+
+def report(values=None, step=None, **named):
+    """As log(): report({"loss": 0.5}, step=10) or report(loss=0.5)."""
+    if named and (values is None or hasattr(values, "items")):
+        values = {**(values or {}), **named}
+    return log(values, step)
+
+
+def checkpoint_dir():
+    """Returns the folder that all attempts of the trial share. Outside a trial, it is temporary and ends with this process."""
+    folder = os.environ.get("BACKPLANE_CHECKPOINT_DIR")
+    if not folder:
+        if not _own_folder:
+            _own_folder.append(tempfile.TemporaryDirectory(prefix="backplane-checkpoint-"))
+        folder = _own_folder[0].name
+    return pathlib.Path(folder)

@@ -12,11 +12,13 @@ import sys
 import tempfile
 import threading
 import unittest
+from unittest import mock
 
 FOLDER = pathlib.Path(sys.argv[1])
 COMPILER = sys.argv[2] if len(sys.argv) > 2 else "cc"
 sys.path.insert(0, str(FOLDER))
 import backplane_client  # noqa: E402
+import backplane_function  # noqa: E402
 
 
 class Pipe:
@@ -161,6 +163,53 @@ class Python(unittest.TestCase):
             self.assertEqual(run.stdout, "False\n", run.stderr)
             self.assertIn("is closed here", run.stderr)
             self.assertEqual(pipe.lines(), [])
+
+
+class Functions(unittest.TestCase):
+    def test_report_is_log_with_names(self):
+        with Pipe() as pipe:
+            self.assertTrue(backplane_client.report({"a": 1}, step=3))
+            self.assertTrue(backplane_client.report(loss=2, step=4))
+            self.assertTrue(backplane_client.report({"a": 1}, b=2))
+            self.assertFalse(backplane_client.report(5))
+            self.assertFalse(backplane_client.report(5, b=2))
+            self.assertEqual(pipe.lines(), [{"values": {"a": 1}, "step": 3}, {"values": {"loss": 2}, "step": 4}, {"values": {"a": 1, "b": 2}}])
+
+    def test_the_checkpoint_folder_is_the_trials_or_temporary(self):
+        self.assertTrue(backplane_client.checkpoint_dir().is_dir())
+        self.assertEqual(backplane_client.checkpoint_dir(), backplane_client.checkpoint_dir())
+        with mock.patch.dict(os.environ, BACKPLANE_CHECKPOINT_DIR="/a/b"):
+            self.assertEqual(backplane_client.checkpoint_dir(), pathlib.Path("/a/b"))
+
+    def why_not(self, source, name="train"):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "file.py"
+            file.write_text(source)
+            return backplane_function.why_not(str(file), name)
+
+    def test_functions_are_found_without_running_the_file(self):
+        for source in ("def train(config): pass", "def train(config, extra=1, *rest, key=2): pass", "def train(*config): pass",
+                       "def train(config, /): pass", "if a:\n  def train(config): pass\nelse:\n  train = None", "import train",
+                       "from a import b as train", "from a import *", "train = partial(f)", "a, (train, b) = 1, (2, 3)",
+                       "try:\n  from a import train\nexcept ImportError:\n  pass", "with a as train: pass", "train: object = 1",
+                       "@decorated\ndef train(a, b): pass", "if __name__ == '__main__':\n  pass\nelse:\n  train = 1"):
+            self.assertEqual(self.why_not(source), "", source)
+
+    def test_others_are_named_with_the_nearest(self):
+        for source, why in (("def trian(config): pass", "expected a function 'train' at the top level of file.py, got none; did you mean 'trian'?"),
+                            ("def a(config): pass\ndef b(config): pass", "got none; its functions: a, b"),
+                            ("x = 1", "expected a function 'train' at the top level of file.py, got none"),
+                            ("class A:\n  def train(config): pass", "got none"),
+                            ("def a():\n  def train(config): pass", "got none; its functions: a"),
+                            ("if __name__ == '__main__':\n  def train(config): pass", "which a trial does not execute"),
+                            ("\nclass train: pass", "file.py:2: expected a function of one argument, got the class 'train'"),
+                            ("async def train(config): pass", "expected a plain function, got 'async def train'"),
+                            ("def train(): pass", "such as `def train(config):`, got `def train():`"),
+                            ("def train(config, seed): pass", "got `def train(config, seed):`"),
+                            ("def train(config, *, seed): pass", "got `def train(config, *, seed):`"),
+                            ("def train(*, config=1): pass", "got `def train(*, config=1):`"),
+                            ("def train(config:\n", "file.py:1: SyntaxError: ")):
+            self.assertIn(why, self.why_not(source), source)
 
 
 class Shell(unittest.TestCase):

@@ -37,8 +37,10 @@ bool MayBeMissing(const HostKey& key) {
 json ToJson(const Experiment& experiment) {
   json result = json::object();
   for (const HostKey& key : HostKeys()) {
-    const bool stands = key.get && (!key.of_command || experiment.HasCommand());
-    if (stands) result[Pointer(key.path)] = key.get(key, experiment);
+    if (!key.get || (key.of_command && !experiment.HasCommand())) continue;
+    json value = key.get(key, experiment);
+    const bool is_unset = key.of_command && (value.is_null() || (key.type == ValueType::kWords && value.empty()));
+    if (!is_unset) result[Pointer(key.path)] = std::move(value);
   }
   return result;
 }

@@ -25,9 +25,11 @@ struct PluginUse {
   nlohmann::json options;  // complete after resolving: one entry for each option of the plugin's table
 };
 
-// A trial by command (placeholders.hpp): a program instead of a learner's plugin.
+// A trial by command (placeholders.hpp): a program, or a Python function, instead of a learner's plugin.
 struct CommandConfig {
-  std::vector<std::string> words;          // with their placeholders; empty: the learner is a plugin
+  std::vector<std::string> words;          // with their placeholders; empty: the learner is a plugin or a function
+  std::optional<std::string> function;     // "/path/train.py:train", which is called with the learner's options
+  std::optional<std::string> python;       // interpreter of the function; absent: by FunctionWords
   nlohmann::json metrics;                  // patterns over its output: {"return": "episodic_return=([-0-9.]+)"}
   std::optional<std::string> tensorboard;  // which event files below the attempt's folder are read: "runs/**"
   std::vector<std::string> files;          // that belong to the trial's identity by their content
@@ -155,7 +157,7 @@ struct Experiment {
 #undef BACKPLANE_MEMBER
   std::vector<std::string> plugin_path;
 
-  bool HasCommand() const { return !command.words.empty(); }
+  bool HasCommand() const { return !command.words.empty() || command.function; }
 };
 
 // The JSON has the form of the experiment file (a duration is "1800s", a size "16GiB"), so it can be read as one too.

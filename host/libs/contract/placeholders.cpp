@@ -47,6 +47,10 @@ std::optional<std::vector<Piece>> PiecesOf(std::string_view word, std::string* w
 
 }  // namespace
 
+bool ChoosesLearner(std::string_view path) {
+  return path == "learner" || path == "learner.plugin" || path == kCommandLearner || path == kFunctionLearner;
+}
+
 bool IsHostPlaceholder(std::string_view name) {
   return std::find(kHostPlaceholders.begin(), kHostPlaceholders.end(), name) != kHostPlaceholders.end();
 }

@@ -12,7 +12,10 @@
 namespace backplane {
 
 // Names of the plugins that a trial by command does not load.
-inline constexpr char kCommandLearner[] = "learner.command", kNoEnv[] = "env.none";
+inline constexpr char kCommandLearner[] = "learner.command", kFunctionLearner[] = "learner.function", kNoEnv[] = "env.none";
+
+// True for the keys that choose a learner.
+bool ChoosesLearner(std::string_view path);
 
 // The host fills these in when the command starts, from the trial, its resources and rollout.*.
 inline constexpr std::array<std::string_view, 6> kHostPlaceholders = {"seed",    "trial_dir", "checkpoint_dir",

@@ -78,6 +78,18 @@ const std::vector<HostKey>& Table() {
       OfCommand(Key("learner.command", kIdentity, Type::kWords, "", nullptr, "entrypoint,program,script",
                     "program and arguments to run instead of a plugin; its placeholders are the options",
                     MEMBER(command.words))),
+      OfCommand(In(Key("learner.function", kIdentity, Type::kText, "", nullptr, "objective,trainable",
+                       "Python function FILE:NAME to call with the options instead of running a plugin",
+                       MEMBER(command.function)),
+                   "learner.function",
+                   [](const Experiment& e) {
+                     const auto& file = e.command.function;
+                     return file ? std::optional<json>(file->substr(file->rfind('/') + 1)) : std::nullopt;
+                   })),
+      OfCommand(In(Key("learner.python", kIdentity, Type::kText, "", nullptr, "python_path",
+                       "interpreter of the function; default: the active virtual environment's, else python3",
+                       MEMBER(command.python)),
+                   "")),
       OfCommand(Key("learner.metrics", kIdentity, Type::kPatterns, "", nullptr, "",
                     "patterns that read metrics from the command's output, by name; `step` is the env steps so far",
                     MEMBER(command.metrics))),

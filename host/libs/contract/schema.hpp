@@ -39,7 +39,7 @@ struct HostKey {
   nlohmann::json (*get)(const HostKey&, const Experiment&) = nullptr;
   void (*set)(const HostKey&, const nlohmann::json&, Experiment*) = nullptr;
 
-  bool of_command = false;  // only valid next to learner.command, or that key itself
+  bool of_command = false;  // only valid next to learner.command or learner.function, or these keys themselves
 
   ValueRule rule() const { return {type, range}; }
   bool recorded() const { return get != nullptr; }  // part of a saved configuration

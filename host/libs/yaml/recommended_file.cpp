@@ -1,5 +1,7 @@
 #include "yaml/recommended_file.hpp"
 
+#include <fmt/format.h>
+
 #include "base/json_fields.hpp"
 #include "base/json_path.hpp"
 #include "yaml/yaml_text.hpp"
@@ -25,9 +27,12 @@ std::string RecommendedFile(nlohmann::json config, const std::string& suffix, co
   }
   if (budget == OfBudget::kKept) return text + YamlText(config, {});
   // A command ends by itself; a budget limits its reports.
-  const bool is_command = At(config, "learner").contains("command");
-  text += is_command ? "# The setting without a budget: its command decides when to end.\n"
-                     : "# The setting without a budget: choose one, as in `run THIS_FILE " + std::string(kSomeBudget) + "`.\n";
+  const nlohmann::json& learner = At(config, "learner");
+  const bool is_function = !At(learner, "function").is_null();
+  text +=
+      is_function || !At(learner, "command").is_null()
+          ? fmt::format("# The setting without a budget: its {} decides when to end.\n", is_function ? "function" : "command")
+          : "# The setting without a budget: choose one, as in `run THIS_FILE " + std::string(kSomeBudget) + "`.\n";
   return text + YamlText(config, {});
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/suggest.hpp"
 #include "contract/value.hpp"
 
 namespace backplane {
@@ -15,6 +16,8 @@ bool IsFile(const std::string& path) {
   std::error_code error;
   return std::filesystem::is_regular_file(path, error);
 }
+
+std::filesystem::path FolderOf(const Node& node) { return node.mark.source ? node.mark.source->folder : ""; }
 
 // A word with a slash is a path even if it is a folder or does not exist yet.
 void MakeWordAbsolute(Node* word, bool is_program) {
@@ -30,19 +33,66 @@ void MakeWordAbsolute(Node* word, bool is_program) {
   word->text = std::move(text);
 }
 
-}  // namespace
-
-bool HasCommand(const Node& root) {
-  const Node* command = FindPath(root, "learner.command");
-  return command != nullptr && !command->IsNull();
+bool IsGiven(const Node& root, const char* path) {
+  const Node* node = FindPath(root, path);
+  return node != nullptr && !node->IsNull();
 }
 
-PluginSlot ResolveCommand(Node* root) {
+// The nearest names of Python files next to a missing one.
+std::string NearestFiles(const std::filesystem::path& missing) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(missing.parent_path(), error), end; !error && entry != end;
+       entry.increment(error))
+    if (entry->path().extension() == ".py") names.push_back(entry->path().filename().string());
+  std::sort(names.begin(), names.end());
+  return DidYouMean(Nearest(missing.filename().string(), Candidates(names)));
+}
+
+// The trial process looks for the function in the file (trial/command/check_commands.cpp).
+void CheckFunction(Node* function, Errors* errors) {
+  if (!function->IsScalar() || function->reported) return;
+  const size_t colon = function->text.rfind(':');
+  const std::string file = function->text.substr(0, colon), name = function->text.substr(std::min(colon, file.size()));
+  if (name.size() < 2 || file.empty() || name.find('/') != name.npos) {
+    errors->Add(function->mark,
+                fmt::format("learner.function: expected FILE:NAME such as train.py:train, got '{}'", function->text));
+    function->reported = true;
+    return;
+  }
+  const std::string path = AbsolutePath(file, function->mark);
+  if (!IsFile(path)) {
+    errors->Add(function->mark, fmt::format("learner.function: expected a Python file at '{}', got none{}", path,
+                                            errors->WantsHint(function->mark) ? NearestFiles(path) : ""));
+    function->reported = true;
+  }
+  function->text = path + name;
+}
+
+// It accepts options of any name, because it gets them as one mapping.
+PluginSlot ResolveFunction(PluginInfo info, Node* root, Errors* errors) {
+  info.id = kFunctionLearner;
+  info.summary = "your function";
+  CheckFunction(FindPath(root, kFunctionLearner), errors);
+  if (Node* python = FindPath(root, "learner.python");
+      python && python->IsScalar() && python->text.find('/') != std::string::npos)
+    python->text = AbsolutePath(python->text, python->mark);
+  return {BP_KIND_LEARNER, "learner", std::make_shared<OptionTable>(info), FolderOf(*FindPath(*root, kFunctionLearner))};
+}
+
+}  // namespace
+
+bool HasCommand(const Node& root) { return IsGiven(root, kCommandLearner) || IsGiven(root, kFunctionLearner); }
+
+bool IsOfCommand(const OptionTable& table) { return table.info().id == kCommandLearner || table.info().id == kFunctionLearner; }
+
+PluginSlot ResolveCommand(Node* root, Errors* errors) {
   PluginInfo info;
   info.kind = BP_KIND_LEARNER;
   info.id = kCommandLearner;
   info.summary = "your program";
-  Node* command = FindPath(root, "learner.command");
+  if (IsGiven(*root, kFunctionLearner)) return ResolveFunction(std::move(info), root, errors);
+  Node* command = FindPath(root, kCommandLearner);
   std::set<std::string> known;
   for (size_t i = 0; i < command->items.size(); ++i) {
     Node& word = command->items[i];
@@ -59,9 +109,7 @@ PluginSlot ResolveCommand(Node* root) {
       info.options.push_back(std::move(option));
     }
   }
-  PluginSlot slot{BP_KIND_LEARNER, "learner", std::make_shared<OptionTable>(info)};
-  if (command->mark.source) slot.folder = command->mark.source->folder;
-  return slot;
+  return {BP_KIND_LEARNER, "learner", std::make_shared<OptionTable>(info), FolderOf(*command)};
 }
 
 PluginSlot SlotWithoutEnv() {

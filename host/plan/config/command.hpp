@@ -1,4 +1,4 @@
-// A trial by command: `learner.command` replaces the learner's plugin (contract/placeholders.hpp).
+// A trial by command: `learner.command` or `learner.function` replaces the learner's plugin (contract/placeholders.hpp).
 #pragma once
 
 #include "config/plugins.hpp"
@@ -6,10 +6,11 @@
 
 namespace backplane {
 
-// Returns true if the learner is a command, even an invalid one.
+// Returns true if the learner is a command or a function, even an invalid one.
 bool HasCommand(const Node& root);
 // Makes paths relative to the experiment file absolute, and returns the description that replaces the learner's plugin.
-PluginSlot ResolveCommand(Node* root);
+PluginSlot ResolveCommand(Node* root, Errors* errors);
+bool IsOfCommand(const OptionTable& table);
 PluginSlot SlotWithoutEnv();
 
 }  // namespace backplane

@@ -18,6 +18,7 @@ using nlohmann::json;
 
 // Where a file of kind parallel_efficiency has no budget.
 constexpr char kPrecision[] = "5%", kMaxTime[] = "20s";
+constexpr char kPython[] = "learner.python";  // of a function
 constexpr char kRunners[] = "rollout.num_env_runners", kRowsOfARunner[] = "rollout.num_envs_per_env_runner";
 constexpr size_t kMostLookedAt = 16;  // of unknown keys: a file of thousands has another fault than a letter
 
@@ -204,7 +205,8 @@ class HostKeyReader {
   void RefuseKeysOfCommands() {
     for (const HostKey& key : HostKeys()) {
       if (key.of_command && StandsAt(key.path))
-        errors_->Add(PathMark(root_, key.path), key.path + ": this key needs learner.command, which is missing");
+        errors_->Add(PathMark(root_, key.path), fmt::format("{}: this key needs learner.{}, which is missing", key.path,
+                                                            key.path == kPython ? "function" : "command"));
     }
   }
 
@@ -213,8 +215,15 @@ class HostKeyReader {
     const auto refuse = [&](const std::string& path, const std::string& why) {
       if (StandsAt(path)) errors_->Add(PathMark(root_, path), path + ": " + why);
     };
+    const bool is_function = StandsAt(kFunctionLearner);
+    const std::string given = is_function ? kFunctionLearner : kCommandLearner, place = Place(PathMark(root_, given));
     refuse("learner.plugin",
-           "expected a plugin or a command, got both; learner.command is at " + Place(PathMark(root_, "learner.command")));
+           fmt::format("expected a plugin or a {}, got both; {} is at {}", is_function ? "function" : "command", given, place));
+    if (is_function) {
+      refuse(kCommandLearner, "expected a command or a function, got both; learner.function is at " + place);
+    } else {
+      refuse(kPython, "this key needs learner.function, which is missing; the first word of a command is its interpreter");
+    }
     refuse("budget.epochs",
            "a command does not report its passes over the data; use budget.iterations (its reports), budget.env_steps (the "
            "step that it reports), budget.wall_time, or no budget to wait for its exit");

@@ -61,7 +61,7 @@ void SpreadLists(const OptionTable& table, Node* map, Errors* errors) {
 
 // A host key by another name that the learner's table does not have: one mapping often holds both kinds of settings.
 const HostKey* HostKeyAmong(const std::string& options_path, const OptionTable& table, const Entry& entry) {
-  const bool may_be = options_path == kLearnerOptions && table.info().id != kCommandLearner && !table.Find(entry.key);
+  const bool may_be = options_path == kLearnerOptions && !IsOfCommand(table) && !table.Find(entry.key);
   return may_be ? FindHostKeyByAlias(entry.key) : nullptr;
 }
 

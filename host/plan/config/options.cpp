@@ -9,6 +9,7 @@
 #include "config/option_aliases.hpp"
 #include "config/unknown_keys.hpp"
 #include "contract/schema.hpp"
+#include "yaml/flow_text.hpp"
 #include "yaml/plain_json.hpp"
 
 namespace backplane {
@@ -36,6 +37,8 @@ class OptionReader {
       const TableOption* option = table_.Find(entry.key);
       if (option) {
         ReadOne(entry, *option, &result);
+      } else if (table_.info().id == kFunctionLearner) {
+        ReadOfFunction(entry, &result);
       } else if (OfCommand()) {
         errors_->Add(entry.mark, NotInCommand(entry.key));
       } else {
@@ -82,6 +85,30 @@ class OptionReader {
     return fmt::format("{}.{}: expected the placeholder {{{}}} in learner.command, got {}{}", path_, name, name,
                        found.empty() ? "no placeholder of an option" : found,
                        IsHostPlaceholder(name) ? "; the host fills in {" + name + "}" : "");
+  }
+
+  // Any value of JSON, under a name that a path can contain.
+  void ReadOfFunction(const Entry& entry, json* result) {
+    const std::string name = path_ + "." + entry.key;
+    if (entry.key == "seed") {
+      errors_->Add(entry.mark, name + ": the host sets config[\"seed\"]; use the key seed, or sweep.seeds, at the top level");
+    } else if (entry.key.find('.') != entry.key.npos) {
+      errors_->Add(entry.mark, fmt::format("{}: expected a name without dots, got '{}'", path_, entry.key), ErrorCode::kOther,
+                   Nested(entry));
+    } else if (auto value = ReadValue(entry.value, {ValueType::kJson, ""}, name, errors_)) {
+      (*result)[entry.key] = *std::move(value);
+      if (entry.mark.source) host_->origin[name] = Place(entry.mark);
+    }
+  }
+
+  // "optimizer: {lr: 0.1}" for "optimizer.lr: 0.1".
+  static std::string Nested(const Entry& entry) {
+    std::string text = FlowText(entry.value), path = entry.key;
+    for (size_t dot = path.rfind('.'); dot != path.npos; dot = path.rfind('.')) {
+      text = "{" + path.substr(dot + 1) + ": " + text + "}";
+      path.resize(dot);
+    }
+    return path + ": " + text;
   }
 
   void ReadOne(const Entry& entry, const TableOption& known, json* result) {

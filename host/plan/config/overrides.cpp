@@ -6,6 +6,7 @@
 #include "config/option_aliases.hpp"
 #include "config/short_forms.hpp"
 #include "config/unknown_keys.hpp"
+#include "contract/placeholders.hpp"
 #include "contract/schema.hpp"
 #include "yaml/flow_text.hpp"
 
@@ -51,7 +52,7 @@ Target AliasTarget(const std::string& path) {
 
 // Returns true if a name that is no option of the table may be set.
 bool IsKnownName(const PluginSlot& slot, const std::string& name) {
-  if (!slot.table) return true;  // the missing plugin is an error already
+  if (!slot.table || slot.table->info().id == kFunctionLearner) return true;  // the missing plugin is an error already
   const bool is_list_of_options = slot.table->Find(name + "[0]") != nullptr;
   return is_list_of_options || IsBelowStructure(*slot.table, name);
 }
@@ -111,8 +112,8 @@ bool ChoosesPlugins(const Override& override) {
   bool of_monitor = path.starts_with("monitors.") && path.find(".options.") == std::string::npos;
   const HostKey* const key = FindHostKeyByAlias(path);
   if (key && key->type == ValueType::kPluginName) return true;
-  return path == "env" || path == "learner" || path == "monitors" || path == "plugin_path" || path == "env.plugin" ||
-         path == "learner.plugin" || path == "learner.command" || of_monitor;
+  return path == "env" || path == "monitors" || path == "plugin_path" || path == "env.plugin" || ChoosesLearner(path) ||
+         of_monitor;
 }
 
 std::string TargetPath(const std::string& path, const std::vector<PluginSlot>& slots) { return FindTarget(path, slots).path; }

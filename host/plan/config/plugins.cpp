@@ -143,7 +143,8 @@ std::vector<PluginSlot> ResolvePlugins(Node* root, PluginTables* tables, Errors*
   }
   std::vector<PluginSlot> slots;
   slots.push_back(Resolve(root, BP_KIND_ENV, "env", tables, folders, errors));
-  slots.push_back(has_command ? ResolveCommand(root) : Resolve(root, BP_KIND_LEARNER, "learner", tables, folders, errors));
+  slots.push_back(has_command ? ResolveCommand(root, errors)
+                              : Resolve(root, BP_KIND_LEARNER, "learner", tables, folders, errors));
   const Node* monitors = FindPath(*root, "monitors");
   size_t count = monitors ? monitors->items.size() : 0;
   for (size_t i = 0; i < count; ++i) {

@@ -53,7 +53,7 @@ std::unique_ptr<PointForm> PointForm::Make(const Assignments& written, const std
   std::unique_ptr<PointForm> form(new PointForm);
   form->slots_ = first.slots;
   for (const PluginSlot& slot : *first.slots)
-    if (!slot.table || slot.table->info().id == kCommandLearner) return nullptr;  // a command looks at all that stands there
+    if (!slot.table || IsOfCommand(*slot.table)) return nullptr;  // a command looks at all that stands there
   for (size_t i = 0; i < written.size(); ++i) {
     const Override& override = *written[i];
     form->shapes_.push_back({override.path, override.value.kind, override.replaces, override.yields});

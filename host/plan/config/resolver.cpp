@@ -6,6 +6,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "base/json_path.hpp"
 #include "base/shell_argument.hpp"
 #include "config/host_keys.hpp"
 #include "config/option_aliases.hpp"
@@ -150,6 +151,7 @@ std::optional<json> ReadPoint::At(const std::string& path) const {
   const std::string map = target.substr(0, options + 8), name = target.substr(options + 9);
   const json* read = FindOptions(all, *slots, map);
   if (read && read->contains(name)) return read->at(name);
+  if (const json* below = read ? &AtPath(*read, name) : nullptr; below && !below->is_null()) return *below;
   // Evaluation has only what differs.
   return map == "evaluation.env.options" ? At("env.options." + name) : std::nullopt;
 }

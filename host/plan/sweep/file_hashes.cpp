@@ -160,15 +160,18 @@ void FileHashes::AddData(const PluginInfo& info, const json& options, const std:
 
 // A program without a slash is looked up when the trial starts. It belongs to the machine.
 void FileHashes::AddFilesOf(const CommandConfig& command, Hashes* hashes) {
-  for (size_t i = 0; i < command.words.size(); ++i) {
-    const std::string path = PlainWord(command.words[i]), place = "learner.command." + std::to_string(i);
+  std::map<std::string, std::string> programs;
+  for (size_t i = 0; i < command.words.size(); ++i)
+    programs.emplace("learner.command." + std::to_string(i), PlainWord(command.words[i]));
+  if (command.function) programs.emplace(kFunctionLearner, command.function->substr(0, command.function->rfind(':')));
+  for (const auto& [place, path] : programs) {
     if (!path.starts_with('/') || !IsRegularFile(path)) continue;
     hashes->emplace(place, Hash(path));
     if (!command.files.empty() || !IsPython(path)) continue;
     try {
       AddModules(place, path, "learner.files", hashes);
     } catch (const NoDataFile& error) {
-      throw NoDataFile("learner.command", error.what());  // its place in the file is known
+      throw NoDataFile(command.function ? kFunctionLearner : kCommandLearner, error.what());  // its place in the file is known
     }
   }
   for (size_t i = 0; i < command.files.size(); ++i) {

@@ -79,8 +79,8 @@ json Zip() { return MapTo(NotEmpty(Keys(PathOrName(), MapTo(ValuesSchema())))); 
 json Points() { return AtLeast(1, List(Keys(PathOrName(), MapTo(json::object())))); }
 
 json StagesSchema() {
-  json names =
-      With(AnyOf({Const("name"), Pattern(PathPattern())}), "not", Enum({"learner", "learner.plugin", "learner.command"}));
+  json names = With(AnyOf({Const("name"), Pattern(PathPattern())}), "not",
+                    Enum({"learner", "learner.plugin", "learner.command", "learner.function"}));
   return AtLeast(1, OrNull(List(Required({"name"}, Keys(std::move(names), MapTo(json::object()))))));
 }
 
@@ -168,7 +168,7 @@ class SchemaWriter {
       file.rules.push_back(KindRule(kind));
     }
     // A base file, the sweep, the arms or the stages may set the values below.
-    const json is_command = Names("learner", Type("array"), "command");
+    const json is_command = AnyOf({Names("learner", Type("array"), "command"), Names("learner", Type("string"), "function")});
     json with_plugins = Required({"env", "learner"});
     with_plugins.update(Properties(
         {{"env", Has("plugin", Type("string"))}, {"learner", Has("plugin", Type("string"))}, {"budget", NotEmpty()}}));
@@ -203,8 +203,9 @@ class SchemaWriter {
     json without = json::object();
     for (const HostKey& key : HostKeys())
       if (key.of_command) without[key.path.substr(key.path.find('.') + 1)] = Type("null");
-    return With(If(Has("command", Type("array")), Properties({{"plugin", Type("null")}})), "else",
-                Properties(std::move(without)));
+    return With(
+        If(AnyOf({Has("command", Type("array")), Has("function", Type("string"))}), Properties({{"plugin", Type("null")}})),
+        "else", Properties(std::move(without)));
   }
 
   // Other names of the very same, at the top and in the key's section.

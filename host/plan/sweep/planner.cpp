@@ -214,10 +214,10 @@ const std::map<std::string, std::string>* Planner::FilesOf(Built* built, const R
     return nullptr;
   };
   if (loaded.experiment.HasCommand() && !stages().empty())
-    return refuse(
-        "learner.command",
-        "learner.command: expected a plugin in an experiment with stages, because one learner goes through all of them, "
-        "got a command");
+    return refuse(loaded.learner->id,
+                  loaded.learner->id +
+                      ": expected a plugin in an experiment with stages, because one learner goes through all of them, got a "
+                      "command");
   try {
     built->files = hashes_.Of(loaded);
   } catch (const NoDataFile& error) {

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "base/suggest.hpp"
+#include "contract/placeholders.hpp"
 #include "contract/value.hpp"
 
 namespace backplane {
@@ -16,8 +17,7 @@ constexpr std::string_view kPrefix = "stages.";
 // Why a stage cannot have a value of its own there; empty: it can.
 std::string WhyNotInStage(const std::string& path) {
   // A different learner cannot read the saved state.
-  if (path == "learner" || path == "learner.plugin" || path == "learner.command")
-    return "one learner goes through all stages; change its options instead";
+  if (ChoosesLearner(path)) return "one learner goes through all stages; change its options instead";
   if (path == "seed") return "all stages of a trial share its seed";
   if (path == "stages" || path.starts_with(kPrefix)) return "a stage cannot have stages";
   return WhyNoAxis(path);

@@ -6,7 +6,7 @@
     env = gymnasium.make("backplane/CartPole-v1")
 
 ``backplane_rl.sb3``, ``backplane_rl.pettingzoo`` and ``backplane_rl.gymnasium`` are the adapters; each imports its trainer's package at
-first use. ``backplane_rl.run`` runs an experiment, ``backplane_rl.results`` and ``backplane_rl.read_csv`` read its files, ``backplane_rl.show`` shows its report.
+first use. ``backplane_rl.run`` runs an experiment or a function, in which ``backplane_rl.report`` reports metrics; ``backplane_rl.results`` and ``backplane_rl.read_csv`` read its files, ``backplane_rl.show`` shows its report.
 """
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._library import BackplaneError, ffi, lib
 from .core import EmbeddedEnv, envs
+from .functions import checkpoint_dir, report
 from .results import Results, read_csv, results, show
 from .runs import run
 
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from . import gymnasium, pettingzoo, sb3
 
 __version__: str = ffi.string(lib.bp_embed_version()).decode()
-__all__ = ["BackplaneError", "EmbeddedEnv", "Results", "VectorEnv", "envs", "gymnasium", "make_vec", "pettingzoo", "read_csv",
-           "results", "run", "sb3", "show"]
+__all__ = ["BackplaneError", "EmbeddedEnv", "Results", "VectorEnv", "checkpoint_dir", "envs", "gymnasium", "make_vec", "pettingzoo",
+           "read_csv", "report", "results", "run", "sb3", "show"]
 
 
 def make_vec(id: str, num_envs: int = 1, **arguments: Any) -> gymnasium.VectorEnv:

@@ -1,4 +1,4 @@
-"""Experiments in separate processes: ``backplane_rl.run("exp.yaml")``."""
+"""Experiments in separate processes: ``backplane_rl.run("exp.yaml")``, ``backplane_rl.run(train, space={"lr": [1e-4, 1e-3]})``."""
 from __future__ import annotations
 
 import json
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ._library import BackplaneError, c_text, ffi, last_error, lib
+from .functions import write_experiment
 from .results import Results, flat, in_notebook
 
 
@@ -74,13 +75,19 @@ class _Listener:
             self.stopped = self.on_iteration(ffi.string(trial).decode(), flat(json.loads(text))) is False
 
 
-def run(file: str | os.PathLike[str], *, set: Mapping[str, Any] | None = None, out: str | os.PathLike[str] | None = None,
-        arguments: Sequence[str] = (), on_iteration: Callable[[str, dict[str, float]], Any] | None = None,
-        progress: bool | None = None) -> Results:
-    """Runs an experiment file, or resumes a results folder, and returns at its end. It runs in separate processes, which end with this
-    one in any case.
+def run(file: str | os.PathLike[str] | Callable[..., Any], *, space: Mapping[str, Any] | None = None,
+        seeds: int | Sequence[int] | None = None, search: Mapping[str, Any] | None = None, set: Mapping[str, Any] | None = None,
+        out: str | os.PathLike[str] | None = None, arguments: Sequence[str] = (),
+        on_iteration: Callable[[str, dict[str, float]], Any] | None = None, progress: bool | None = None) -> Results:
+    """Runs an experiment file, resumes a results folder, or calls a function ``train(config)`` in trials of its own (docs/functions.md).
+    Returns at the end. Trials are separate processes, which end with this one in any case.
 
     Args:
+        file: the file, or a function at the top level of one. Its experiment is written next to the results folder, as ``OUT.yaml``.
+        space: of a function: its configuration. A list is swept as a grid, a mapping is nested, and a distribution, such as
+            ``{"log_uniform": [1e-5, 1e-2]}`` or one of Optuna or Ray Tune, is searched. Write a list as a tuple to pass it on.
+        seeds: of a function: the number of seeds per point, or the seeds.
+        search: of a function: the section ``sweep.search`` without its space. Lists of the space become choices.
         set: values that replace the file's: ``{"budget.iterations": 3}``.
         out: the results folder, instead of the file's.
         arguments: more arguments of ``backplane run``, such as ``["--fresh"]``.
@@ -91,6 +98,10 @@ def run(file: str | os.PathLike[str], *, set: Mapping[str, Any] | None = None, o
     Raises:
         BackplaneError: the file is wrong or the run failed; the text is the error of ``backplane run``.
     """
+    if callable(file):
+        file = write_experiment(file, space, seeds, search, out)
+    elif space is not None or seeds is not None or search is not None:
+        raise TypeError("run: `space`, `seeds` and `search` need a function; change a file's values with `set`")
     words = list(arguments) + ([] if out is None else ["--out", os.fspath(out)])
     for path, value in (set or {}).items():
         words += ["--set", f"{path}={json.dumps(value)}"]

@@ -23,6 +23,7 @@
 #include "base/files.hpp"
 #include "base/json_text.hpp"
 #include "base/pipe.hpp"
+#include "base/printable.hpp"
 #include "command/event_follower.hpp"
 #include "command/output_scan.hpp"
 #include "command/program.hpp"
@@ -52,6 +53,7 @@ constexpr size_t kMostBlocksAtOnce = 16;           // per stream, before the nex
 constexpr size_t kLastLines = 20;                  // in which a message about memory is searched
 constexpr int kBlindTick_ms = 20;                  // if the kernel does not signal a child's end
 constexpr size_t kMostCommandWarnings = 20;
+constexpr size_t kShownError = 1000;  // bytes
 
 constexpr char kPhaseOfCommand[] = "command";
 
@@ -317,7 +319,9 @@ ExitReason CommandTrial::ReasonNow(const ChildExit& exit) const {
   if (reached_) return UnlessDiverged({});
   if (pruned_ && !g_asked_to_stop) return UnlessDiverged({kExitOk, Outcome::kPruned, "", ""});
   if (g_asked_to_stop) return {kExitTemp, Outcome::kKilled, "", "stopped on request"};
-  return UnlessDiverged(ReasonOfEnd(words_[0], exit, LastLinesPrinted(), OomKillCount() > oom_kills_before_));
+  ExitReason end = ReasonOfEnd(words_[0], exit, LastLinesPrinted(), OomKillCount() > oom_kills_before_);
+  if (end.outcome == Outcome::kPlugin && !channel_.error().empty()) end.error = Printable(channel_.error(), kShownError);
+  return UnlessDiverged(end);
 }
 
 // A command that logged NaN until it ended with exit code 0 fails like a plugin that reports NaN.

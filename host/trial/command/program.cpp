@@ -13,6 +13,7 @@
 #include "base/printable.hpp"
 #include "base/signal_text.hpp"
 #include "contract/placeholders.hpp"
+#include "plugin/installation.hpp"
 
 namespace backplane {
 namespace {
@@ -28,11 +29,11 @@ bool IsExecutableFile(const fs::path& file) {
   return fs::is_regular_file(file, error) && access(file.c_str(), X_OK) == 0;
 }
 
-std::string FindProgram(const std::string& name) {
+std::string FindProgram(const std::string& key, const std::string& name) {
   if (name.find('/') != name.npos) {
     std::error_code error;
     if (IsExecutableFile(name)) return name;
-    throw std::runtime_error(fmt::format("learner.command: expected an executable program, got {} at '{}'",
+    throw std::runtime_error(fmt::format("{}: expected an executable program, got {} at '{}'", key,
                                          fs::exists(name, error) ? "something else" : "nothing", name));
   }
   const char* const path = std::getenv("PATH");
@@ -43,8 +44,15 @@ std::string FindProgram(const std::string& name) {
     if (end > from && IsExecutableFile(file)) return fs::absolute(file).string();
     from = end + 1;
   }
-  throw std::runtime_error(fmt::format("learner.command: expected a program on PATH, got none called '{}' (PATH: {})", name,
-                                       Bounded(folders, kShownLine)));
+  throw std::runtime_error(
+      fmt::format("{}: expected a program on PATH, got none called '{}' (PATH: {})", key, name, Bounded(folders, kShownLine)));
+}
+
+std::vector<std::string> FunctionWords(const CommandConfig& command) {
+  const char* const active = std::getenv("VIRTUAL_ENV");
+  const bool is_active = active != nullptr && *active != '\0';
+  const std::string python = command.python.value_or(is_active ? std::string(active) + "/bin/python" : "python3");
+  return {FindProgram(kPythonKey, python), OwnShare() / "client/backplane_function.py", *command.function};
 }
 
 // A text without JSON's quotes.
@@ -69,6 +77,7 @@ bool IsOfDevice(const std::string& line) { return HoldsAny(line, {"CUDA", "cuda"
 
 std::vector<std::string> CommandWords(const TrialSpec& spec, size_t cpus) {
   const Experiment& experiment = spec.experiment;
+  if (experiment.command.function) return FunctionWords(experiment.command);
   const auto value_of = [&](const std::string& name) -> std::string {
     if (name == "seed") return std::to_string(experiment.seed);
     if (name == "trial_dir") return fs::absolute(spec.checkpoint_dir.parent_path()).string();
@@ -81,7 +90,7 @@ std::vector<std::string> CommandWords(const TrialSpec& spec, size_t cpus) {
   };
   std::vector<std::string> words;
   for (const std::string& word : experiment.command.words) words.push_back(FillPlaceholders(word, value_of));
-  words[0] = FindProgram(words[0]);
+  words[0] = FindProgram(kCommandLearner, words[0]);
   return words;
 }
 

@@ -12,6 +12,7 @@ namespace backplane {
 struct Report {
   std::optional<uint64_t> step;          // env steps so far; absent: unchanged
   std::map<std::string, double> values;  // by measure name; NaN: not finite
+  std::string error = {};                // why the function of the trial ended; empty: it has not failed
 
   bool empty() const { return values.empty(); }
 };

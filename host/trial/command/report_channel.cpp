@@ -37,8 +37,9 @@ std::optional<Report> ReportOfLine(std::string_view line, ReportFaults* faults) 
     faults->bare_words = cured && !json.is_discarded();
   }
   const nlohmann::json& values = At(json, "values");
-  if (!values.is_object()) return std::nullopt;
   Report report;
+  report.error = Text(At(json, "error"));
+  if (!values.is_object() && report.error.empty()) return std::nullopt;
   report.step = StepOf(At(json, "step"));
   for (const auto& [name, value] : values.items()) {
     if (value.is_number()) {
@@ -64,6 +65,7 @@ void ReportChannel::Add(std::string_view bytes, const UseReport& use) {
     for (const auto& [name, found] : faults.not_numbers) not_numbers_.Add(name, found);
     if (faults.bare_words) with_bare_words_.Add(line);
     if (!report) return broken_.Add(line);
+    if (!report->error.empty()) error_ = report->error;
     if (!report->empty()) use(*report);
   });
 }

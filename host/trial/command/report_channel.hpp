@@ -1,6 +1,7 @@
 // Reports of the client (host/client): one line of JSON each, on the descriptor in BACKPLANE_REPORT_FD.
 //
 //   {"step": 1000, "values": {"return": 21.5, "loss": null}}        null: a number that is not finite
+//   {"error": "train.py:12: ValueError: no data"}                   the exception that ended a function
 //
 // The bare words NaN and Infinity count as null. Python's json writes them although JSON does not contain them.
 #pragma once
@@ -33,6 +34,7 @@ class ReportChannel {
   void Add(std::string_view bytes, const UseReport& use);
   uint64_t broken_lines() const { return broken_.count; }
   const std::string& first_broken() const { return broken_.first; }  // shortened
+  const std::string& error() const { return error_; }
   // The form is in record/warning_text.hpp.
   std::vector<std::string> Warnings() const;
 
@@ -48,6 +50,7 @@ class ReportChannel {
   LineSplitter lines_{kMostLine};
   Lines broken_, with_bare_words_;
   NotNumbers not_numbers_;
+  std::string error_;
 };
 
 }  // namespace backplane

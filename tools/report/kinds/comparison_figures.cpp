@@ -37,7 +37,7 @@ std::vector<std::string> NamesOf(const std::vector<ComparedPoint>& points) {
   return FigureLabels(names);
 }
 
-bool IsOfCommand(const CombinedTrial& trial) { return !trial.data.At("learner.command").is_null(); }
+bool IsOfCommand(const CombinedTrial& trial) { return trial.data.IsByCommand(); }
 
 struct Place {
   double x = 0, y = 0;

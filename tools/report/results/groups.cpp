@@ -38,9 +38,10 @@ Traits MachineTraits(const RunInfo& run) {
           {"torch", OrUnknown(run.versions.torch)}};
 }
 
-// The word at "learner.command.1"; empty: the path is not in a command.
+// The word at "learner.command.1", or the function; empty: the path is not in a command.
 std::string CommandWord(const TrialData& trial, const std::string& place) {
-  constexpr std::string_view kCommand = "learner.command";
+  constexpr std::string_view kCommand = "learner.command", kFunction = "learner.function";
+  if (place == kFunction) return Text(trial.At(place));
   const nlohmann::json command = trial.At(std::string(kCommand));
   if (!place.starts_with(kCommand) || place.size() < kCommand.size() + 2 || !command.is_array()) return "";
   const size_t index = std::strtoul(place.c_str() + kCommand.size() + 1, nullptr, 10);

@@ -90,6 +90,7 @@ struct TrialData {
   std::map<std::string, std::vector<CurvePoint>> curves;  // SPS, return and recorded metrics, by iteration
 
   bool usable() const { return IsFinished(state); }
+  bool IsByCommand() const { return !At("learner.command").is_null() || !At("learner.function").is_null(); }
   // Absent if it was not measured.
   const Number* Find(const std::string& measure) const;
   // The value at a path of the configuration ("rollout.num_env_runners"); null if there is none.

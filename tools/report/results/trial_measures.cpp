@@ -44,11 +44,9 @@ void AddPhases(const std::vector<PhaseTime>& phases, TrialData* trial) {
   for (const PhaseTime& phase : phases) AddReading("phase/" + phase.name, 100 * phase.share, trial);
 }
 
-bool IsByCommand(const TrialData& trial) { return !trial.At("learner.command").is_null(); }
-
 // Consecutive reports of a command are not independent: no interval.
 void AddStatistics(const std::map<std::string, Spread>& statistics, TrialData* trial) {
-  const bool by_command = IsByCommand(*trial);
+  const bool by_command = trial->IsByCommand();
   for (const auto& [name, spread] : statistics) {
     if (!spread.mean) continue;
     trial->measures[name] = MeanOf(*spread.mean, by_command ? std::nullopt : spread.sd, spread.n.value_or(1),
@@ -226,7 +224,7 @@ void AddLastTenths(TrialData* trial) {
 
 // Skips a plugin's means over episodes: their values come from the result, not from the curve.
 void AddNotFinite(TrialData* trial) {
-  const bool by_command = IsByCommand(*trial);
+  const bool by_command = trial->IsByCommand();
   for (const auto& [name, curve] : trial->curves) {
     if ((IsSummedUpElsewhere(name) && !(by_command && IsOfEpisodes(name))) || IsPeak(name)) continue;
     FiniteTail tail;
