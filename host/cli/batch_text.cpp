@@ -156,7 +156,7 @@ class BatchText {
     const std::vector<SaidOnce> errors = SayOnce(plan_.Checked(), report_.checks);
     size_t in_file = 0;
     for (const SaidOnce& said : errors) {
-      PrintErrors({said.diagnostic});
+      PrintError(said);
       in_file += said.check.killed ? 0 : 1;
     }
     std::string end;
@@ -253,7 +253,7 @@ class BatchText {
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
       if (report_.trials[i].state != TrialState::kFailed || shown++ >= kShownFailures) continue;
       LogError("  {} FAILED ({}): {}\n    again: {} replay {} {}", names_[i], Word(report_.trials[i].outcome),
-               Printable(report_.trials[i].why), args_.typed_program, ShellArgument(request_.out.string()), plan_.trials[i].id);
+               PrintableFirstLine(report_.trials[i].why), args_.typed_program, ShellArgument(request_.out.string()), plan_.trials[i].id);
     }
     if (shown > kShownFailures)
       LogError("  and {} more: {} status {}", shown - kShownFailures, args_.typed_program,

@@ -136,7 +136,7 @@ class Table {
     std::string line = Left(names_[index], StateWord(row.state));
     if (!row.why.empty() && IsFinal(row.state)) {
       const size_t used = Columns(line) + kGap;
-      line += std::string(kGap, ' ') + CutEnd(Printable(row.why), used < width_ ? width_ - used : 0, screen_.utf8);
+      line += std::string(kGap, ' ') + CutEnd(PrintableFirstLine(row.why), used < width_ ? width_ - used : 0, screen_.utf8);
     } else {
       for (const ScreenColumn& column : columns_) {
         line += std::string(kGap, ' ') + PadLeft(column.cell(row), column.cells);
@@ -266,7 +266,7 @@ std::string FormatBatch(const std::vector<BatchRow>& rows, const BatchTotals& to
 std::string FormatTrialLine(const BatchRow& row) {
   std::string line = row.name + "  " + StateWord(row.state);
   if (!row.why.empty()) {
-    return line + "  " + Printable(row.why);
+    return line + "  " + PrintableFirstLine(row.why);
   }
   const std::string speed = Speed(row), reached = Return(row);
   for (const std::string& part :
