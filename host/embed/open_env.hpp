@@ -25,6 +25,7 @@ struct EnvToOpen {
   PluginInfo info;
   nlohmann::json options;                     // all of them
   std::map<std::string, std::string> origin;  // only of given options
+  bool ends_episodes = false;                 // the option on_error: end_episode, which every env has here
 };
 // Arguments may be NULL, as in bp_embed_open. Throws TrialFailure (BP_E_CONFIG) with all errors of the options, in the words of
 // an experiment file's reader.
