@@ -61,10 +61,10 @@ json ReadJson(const char* text) {
 
 // Takes the option on_error, unless the env has its own.
 bool EndsEpisodes(const OptionTable& table, json* options) {
-  if (!options->is_object() || !options->contains("on_error") || table.Find("on_error") != nullptr) return false;
-  const json given = (*options)["on_error"];
-  options->erase("on_error");
-  if (given == "end_episode") return true;
+  if (!options->is_object() || !options->contains(kOnError) || table.Find(kOnError) != nullptr) return false;
+  const json given = (*options)[kOnError];
+  options->erase(kOnError);
+  if (given == kEndEpisode) return true;
   if (given == "raise") return false;
   throw TrialFailure(BP_E_CONFIG, "", "on_error: expected raise or end_episode, got " + JsonText(given));
 }

@@ -21,6 +21,8 @@ std::string WhyNotHere(const PluginInfo& env);
 // The envs of the plugin path, in the format of bp_embed_envs.
 std::string EnvListText();
 
+inline constexpr char kOnError[] = "on_error", kEndEpisode[] = "end_episode";
+
 struct EnvToOpen {
   PluginInfo info;
   nlohmann::json options;                     // all of them

@@ -72,7 +72,7 @@ std::string EmbeddedEnv::SpecText() {
   const auto* const clock = env_.Extension<bp_env_clock_1>(BP_ENV_CLOCK_1);
   const int64_t limit = env_.spec().max_episode_steps;
   json options = about_.options;
-  if (about_.ends_episodes) options["on_error"] = "end_episode";
+  if (about_.ends_episodes) options[kOnError] = kEndEpisode;
   const json spec = {
       {"id", about_.info.id},
       {"version", about_.info.version},
