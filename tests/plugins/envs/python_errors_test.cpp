@@ -230,13 +230,13 @@ TEST_F(PythonErrors, BeginWithTheSentenceAndTheUsersLine) {
   };
   EXPECT_THAT(third_step("raise"),
               AllOf(StartsWith("row 0: ValueError: no step (walk.py:26)\nin this state\nTraceback (most recent"),
-                    HasSubstr("in fail\n"), Not(HasSubstr("\\n"))));
+                    HasSubstr("in fail\n")));
   EXPECT_THAT(third_step("library"),
               StartsWith("row 0: json.decoder.JSONDecodeError: Expecting property name enclosed in double quotes: "
                          "line 1 column 2 (char 1) (walk.py:28)\nTraceback"));
   EXPECT_THAT(third_step("surrogate"), StartsWith("row 0: OSError: ? is no file (walk.py:30)\n"));
   EXPECT_THAT(third_step("unreadable"), HasSubstr("Odd: <its text cannot be read> (walk.py:35)\n"));
-  EXPECT_THAT(Refusal(Class("class Base(:\n", "A")), AllOf(StartsWith("SyntaxError: "), HasSubstr(" (walk.py:1)\nTraceback")));
+  EXPECT_THAT(Refusal(Class("class Base(:\n", "A")), AllOf(StartsWith("SyntaxError: "), HasSubstr(" (walk.py:1)\n  File "), HasSubstr("\n    class Base(:\n")));
   EXPECT_THAT(Refusal(Class(std::string(kRaising) + "raise KeyError('x')\n", "Walk")),
               StartsWith("KeyError: 'x' (walk.py:39)\n"));
 }

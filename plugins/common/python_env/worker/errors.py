@@ -119,8 +119,9 @@ def report(error, row, kind):
         at = error.__traceback__
         while at is not None and (at.tb_frame.f_code.co_filename == __file__ or "<frozen importlib" in at.tb_frame.f_code.co_filename):
             at = at.tb_next
-        lines = "" if at is None else "".join(traceback.format_exception(error.with_traceback(at))).rstrip()
-        said = {"row": row, "config": False, "error": sentence_of(error), "traceback": shortened(lines)}
+        has_lines = at is not None or isinstance(error, SyntaxError)
+        lines = traceback.format_exception(error.with_traceback(at)) if has_lines else []
+        said = {"row": row, "config": False, "error": sentence_of(error), "traceback": shortened("".join(lines).rstrip())}
     said |= {"error": shortened(said["error"]), "oom": is_out_of_memory(error)}
     return b"E" + json.dumps(said).encode()
 

@@ -7,7 +7,7 @@ INNER = ("env", "aec_env", "par_env", "_env")  # attributes that hold the wrappe
 
 
 def levels(env):
-    """The env and what it wraps, outermost first."""
+    """Returns the env, then each env that it wraps, outermost first."""
     found = []
     while env is not None and all(env is not known for known in found):
         found.append(env)
@@ -60,6 +60,15 @@ def refuse_statistics(first, second, wrappers):
         f"have its own\nhint: remove it, and set learner.options.{key}: true of {learners}, whose statistics serve all rows and the "
         "evaluation; or scale by fixed numbers"
     )
+
+
+def plain(space, action):
+    """A sample as rows pass it to the env: choices of a Discrete are plain integers."""
+    if isinstance(space, spaces.Dict):
+        return {key: plain(part, action[key]) for key, part in space.spaces.items()}
+    if isinstance(space, spaces.Tuple):
+        return tuple(plain(part, value) for part, value in zip(space.spaces, action))
+    return int(action) if isinstance(space, spaces.Discrete) else action
 
 
 def defined_at(env, name):
@@ -127,7 +136,7 @@ class GymnasiumProbe(Probe):
         space = self.env.action_space
         space.seed(int(random.integers(1 << 31)))
         mask = self.infos.get("action_mask") if isinstance(self.infos, Mapping) and isinstance(space, spaces.Discrete) else None
-        return space.sample() if mask is None else space.sample(numpy.asarray(mask, numpy.int8))
+        return plain(space, space.sample() if mask is None else space.sample(numpy.asarray(mask, numpy.int8)))
 
     def reset(self, seed):
         self.over = False
@@ -161,7 +170,7 @@ class ParallelProbe(Probe):
             for place in ((self.infos or {}).get(agent), self.seen.get(agent)):
                 if isinstance(place, Mapping) and "action_mask" in place and isinstance(space, spaces.Discrete):
                     mask = numpy.asarray(place["action_mask"], numpy.int8)
-            actions[agent] = space.sample() if mask is None else space.sample(mask)
+            actions[agent] = plain(space, space.sample() if mask is None else space.sample(mask))
         return actions
 
     def is_over(self):
@@ -183,7 +192,7 @@ def alike(a, b):
 
 
 def probe(make, env, config):
-    """Raises Refusal for an env that no trial can use; returns warnings. Plays `env`, which is no row."""
+    """Raises an error for an env that no trial can use; returns warnings. Plays `env`, which is no row."""
     kind = config["kind"]
     play = {"gymnasium": GymnasiumProbe, "pettingzoo": ParallelProbe}[kind]
     first = play(env, kind)
