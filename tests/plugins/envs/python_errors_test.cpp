@@ -95,9 +95,11 @@ TEST_F(PythonErrors, RejectsStatisticsThatSurviveAReset) {
   const auto with = [&](const std::string& name, const json& wrappers) {
     return Refusal(Class(kStatistics, name, {{"wrappers", wrappers}}));
   };
-  EXPECT_THAT(with("Base", {"NormalizeObservation"}),
-              AllOf(StartsWith("wrappers: NormalizeObservation: expected an env without statistics that survive a reset, got 'obs_rms'"),
-                    HasSubstr("\nhint: remove it, and set learner.options.normalize_obs: true of learner.ppo or learner.ars")));
+  EXPECT_THAT(
+      with("Base", {"NormalizeObservation"}),
+      AllOf(
+          StartsWith("wrappers: NormalizeObservation: expected an env without statistics that survive a reset, got 'obs_rms'"),
+          HasSubstr("\nhint: remove it, and set learner.options.normalize_obs: true of learner.ppo or learner.ars")));
   EXPECT_THAT(with("Base", {"NormalizeReward"}), AllOf(StartsWith("wrappers: NormalizeReward: "), HasSubstr("got 'return_rms'"),
                                                        HasSubstr("normalize_rewards: true of learner.ppo,")));
   EXPECT_THAT(with("Base", {"NormalizeObservation", "FlattenObservation", {{"TimeLimit", {{"max_episode_steps", 9}}}}}),
@@ -236,7 +238,8 @@ TEST_F(PythonErrors, BeginWithTheSentenceAndTheUsersLine) {
                          "line 1 column 2 (char 1) (walk.py:28)\nTraceback"));
   EXPECT_THAT(third_step("surrogate"), StartsWith("row 0: OSError: ? is no file (walk.py:30)\n"));
   EXPECT_THAT(third_step("unreadable"), HasSubstr("Odd: <its text cannot be read> (walk.py:35)\n"));
-  EXPECT_THAT(Refusal(Class("class Base(:\n", "A")), AllOf(StartsWith("SyntaxError: "), HasSubstr(" (walk.py:1)\n  File "), HasSubstr("\n    class Base(:\n")));
+  EXPECT_THAT(Refusal(Class("class Base(:\n", "A")),
+              AllOf(StartsWith("SyntaxError: "), HasSubstr(" (walk.py:1)\n  File "), HasSubstr("\n    class Base(:\n")));
   EXPECT_THAT(Refusal(Class(std::string(kRaising) + "raise KeyError('x')\n", "Walk")),
               StartsWith("KeyError: 'x' (walk.py:39)\n"));
 }
