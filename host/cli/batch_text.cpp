@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <set>
 
 #include "base/colour.hpp"
 #include "base/error_words.hpp"
@@ -156,7 +157,7 @@ class BatchText {
     const std::vector<SaidOnce> errors = SayOnce(plan_.Checked(), report_.checks);
     size_t in_file = 0;
     for (const SaidOnce& said : errors) {
-      PrintErrors({said.diagnostic});
+      PrintError(said);
       in_file += said.check.killed ? 0 : 1;
     }
     std::string end;
@@ -249,10 +250,15 @@ class BatchText {
 
   void PrintFailures() const {
     size_t shown = 0;
+    std::set<std::string> tracebacks;
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
       if (report_.trials[i].state != TrialState::kFailed || shown++ >= kShownFailures) continue;
+      const std::vector<std::string> lines = PrintableLines(report_.trials[i].why);
       LogError("  {} FAILED ({}): {}\n    again: {} replay {} {}", names_[i], Word(report_.trials[i].outcome),
-               Printable(report_.trials[i].why), args_.typed_program, ShellArgument(request_.out.string()), plan_.trials[i].id);
+               lines.empty() ? "" : lines.front(), args_.typed_program, ShellArgument(request_.out.string()),
+               plan_.trials[i].id);
+      if (!tracebacks.insert(report_.trials[i].why).second) continue;  // equal ones are printed once
+      for (size_t line = 1; line < lines.size(); ++line) LogError("    {}", lines[line]);
     }
     if (shown > kShownFailures)
       LogError("  and {} more: {} status {}", shown - kShownFailures, args_.typed_program,

@@ -202,7 +202,7 @@ class Dev {
       if (checked.interrupted) return std::nullopt;
       for (FailedCheck& failed : checked.failed)
         for (std::string* text : {&failed.error, &failed.cause}) *text = WithOwnFile(*text, build);
-      for (const SaidOnce& said : SayOnce(plan, checked.failed)) LogError("{}", Format(said.diagnostic));
+      for (const SaidOnce& said : SayOnce(plan, checked.failed)) PrintError(said);
       if (!checked.failed.empty()) {
         Say("waiting for the next build");
         return std::nullopt;

@@ -96,12 +96,15 @@ std::vector<Check> Graphics() {
                             : torch.empty() ? "; no LibTorch"
                                             : "; LibTorch is built only for the CPU");
   const bool unused = !gpus.empty() && !built;
-  checks.push_back({"CUDA", unused ? Health::kWarn : Health::kOk, text,
-                    unused ? "learners cannot use the GPU: `backplane setup torch --help` or, in a clone, `scripts/bootstrap "
-                             "--help` explains how to "
-                             "choose a CUDA build"
-                           : ""});
+  checks.push_back(
+      {"CUDA", unused ? Health::kWarn : Health::kOk, text,
+       unused ? "learners cannot use the GPU: `backplane setup torch --help` explains how to choose a CUDA build" : ""});
   return checks;
+}
+
+// A command for a missing part of Backplane, which every package contains.
+std::string PartHint(const std::string& in_clone) {
+  return IsBuildTree() ? fmt::format("run `{}`", in_clone) : std::string("install Backplane's package again with pip or apt");
 }
 
 Check Physics(const std::vector<std::filesystem::path>& folders) {
@@ -116,7 +119,7 @@ Check Physics(const std::vector<std::filesystem::path>& folders) {
     }
   }
   return {"MuJoCo", Health::kWarn, "no libmujoco next to the plugins",
-          "envs with MuJoCo cannot run: call scripts/bootstrap and scripts/build"};
+          "envs with MuJoCo cannot run: " + PartHint("scripts/bootstrap && scripts/build")};
 }
 
 Check Figures() {
@@ -132,7 +135,7 @@ Check Figures() {
           : run.timed_out ? "vl-convert does not end"
           : run.signal    ? "vl-convert failed: " + std::string(strsignal(run.signal))
                           : "no vl-convert: " + FindPython() + " does not have it",
-          std::string("reports lack figures: ") + kInstallFigures};
+          "reports lack figures: " + PipHint("vl-convert-python")};
 }
 
 // A requirement of only some experiment files, so its absence is normal. The line below it explains how to get it.
@@ -178,7 +181,7 @@ std::vector<Check> Plugins(PluginSearch* search) {
   std::vector<Check> checks = {
       {"plugins", none ? Health::kFail : Health::kOk,
        fmt::format("{} on the plugin path: {}", catalog.plugins().size(), folders),
-       none ? "call scripts/build, or name a folder with --plugin-path or BACKPLANE_PLUGIN_PATH" : ""}};
+       none ? PartHint("scripts/build") + ", or name a folder with --plugin-path or BACKPLANE_PLUGIN_PATH" : ""}};
   for (const Refusal& refusal : catalog.refusals()) {
     checks.push_back(
         {"plugin", Health::kWarn, refusal.file.string() + ": " + refusal.reason, "build it again, or remove the file"});

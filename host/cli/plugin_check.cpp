@@ -131,8 +131,15 @@ std::vector<SaidOnce> SayOnce(const Plan& plan, const std::vector<FailedCheck>& 
   }
   std::vector<SaidOnce> once;
   for (const Said& said : all)
-    once.push_back({DiagnosticAt(said.place, said.message + PointsText(plan, said.trials)), *said.first});
+    once.push_back({DiagnosticAt(said.place, said.message.substr(0, said.message.find('\n')) + PointsText(plan, said.trials)),
+                    *said.first});
   return once;
+}
+
+void PrintError(const SaidOnce& said) {
+  LogError("{}", Format(said.diagnostic));
+  const std::vector<std::string> lines = PrintableLines(said.check.error);
+  for (size_t i = 1; i < lines.size(); ++i) LogError("{}{}", lines[i].starts_with("hint: ") ? "" : "  ", lines[i]);
 }
 
 int DirectionOfSearch(const Plan& plan, const RecordedMeasures& recorded) {
@@ -204,9 +211,9 @@ std::optional<int> RejectedByPlugins(const Plan& plan, const std::filesystem::pa
     for (const std::string& warning : report.warnings) LogWarning("warning: {}", warning);
   }
   if (report.failed.empty()) return std::nullopt;
-  std::vector<Diagnostic> errors;
-  for (SaidOnce& said : SayOnce(plan, report.failed)) errors.push_back(std::move(said.diagnostic));
-  Complain(errors, file);
+  const std::vector<SaidOnce> errors = SayOnce(plan, report.failed);
+  for (const SaidOnce& said : errors) PrintError(said);
+  Complain(errors.size(), file);
   // After a crash, for example, a plugin is wrong, not the file.
   const bool all_config = std::ranges::all_of(report.failed, [](const auto& one) { return one.outcome == Outcome::kConfig; });
   return all_config ? kUsage : kFailed;

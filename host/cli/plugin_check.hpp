@@ -14,9 +14,11 @@
 namespace backplane {
 
 struct SaidOnce {
-  Diagnostic diagnostic;
-  FailedCheck check;  // the first with this error
+  Diagnostic diagnostic;  // the first line of the error
+  FailedCheck check;      // the first with this error
 };
+// Prints it to stderr, with the error's further lines: a hint, or a traceback.
+void PrintError(const SaidOnce& said);
 
 // Each with the place of the option that it is about or, where it names none, of the plugin; with none if its process was
 // killed from outside. The same of several points is one, also where a crash's last words differ.

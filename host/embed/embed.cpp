@@ -103,6 +103,12 @@ bp_status bp_embed_step_wait(bp_embed* handle) {
   return InEnv(handle, [](EmbeddedEnv& env) { env.Wait(); });
 }
 
+const char* bp_embed_error_of(bp_embed* handle, uint64_t row) {
+  const char* text = nullptr;
+  InEnv(handle, [&](const EmbeddedEnv& env) { text = env.ErrorOf(row).c_str(); });
+  return text;
+}
+
 bp_status bp_embed_save(bp_embed* handle, void* buf, uint64_t cap, uint64_t* out_n) {
   return InEnv(handle, [&](EmbeddedEnv& env) {
     Require(out_n, "out_n");

@@ -46,8 +46,11 @@ EmbeddedEnv::EmbeddedEnv(EnvToOpen about, uint64_t rows, uint64_t seed, unsigned
       phases_(rows, kNone),
       mask_(rows, 0),
       seeds_(rows, 0),
+      errors_(about_.ends_episodes ? rows : 0),
       row_threads_(rows, ThreadsFor(threads)) {
   action_check_.Bind(env_, [this](const std::string& name) { return &channels_[name]; });
+  if (about_.ends_episodes && env_.resets_itself())
+    throw TrialFailure(BP_E_UNSUPPORTED, env_.id(), "resets itself, so it does not support on_error: end_episode");
   SetSeed(seed);
   FindState();
   spec_ = SpecText();
@@ -134,6 +137,7 @@ void EmbeddedEnv::Reset(const uint8_t* mask, const uint64_t* seeds) {
     if (seeds) episodes_[r] = {.series = seeds[r], .number = 0, .is_own = 1};
     BeginEpisode(r);
     channels_.ClearStep(r);
+    if (!errors_.empty()) errors_[r].clear();
   }
   OrEndAll([&] { row_threads_.Run([&](uint64_t begin, uint64_t end) { ResetMasked(begin, end); }); });
 }
@@ -193,6 +197,8 @@ void EmbeddedEnv::AssignSeeds() {
 
 // Rows that reset take no step, and Step has no mask.
 void EmbeddedEnv::StepRange(uint64_t begin, uint64_t end) {
+  if (!errors_.empty())
+    for (uint64_t row = begin; row < end; ++row) errors_[row].clear();
   if (mode_ != Autoreset::kNextStep) return StepRows(begin, end);
   for (uint64_t r = begin, next; r < end; r = next) {
     const bool begins = phases_[r] == kEnded;
@@ -210,6 +216,11 @@ void EmbeddedEnv::StepRange(uint64_t begin, uint64_t end) {
 }
 
 void EmbeddedEnv::StepRows(uint64_t begin, uint64_t end) {
+  if (about_.ends_episodes) {
+    for (uint64_t row = begin; row < end; ++row) StepRow(row);
+    if (mode_ == Autoreset::kSameStep) ResetMasked(begin, end);
+    return;
+  }
   if (const bp_status status = env_.Step(0, begin, end); status != BP_OK) env_.Fail(status, "step");
   const uint64_t rewards = channels_.PerRow(*channels_.reward), n = end - begin;
   uint8_t* const truncated = channels_.truncated->at<uint8_t>(0, begin);

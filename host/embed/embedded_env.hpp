@@ -33,6 +33,8 @@ class EmbeddedEnv {
   void Step();
   void Send();
   void Wait();
+  // The error that ended the row's episode in the last step; empty: none did.
+  const std::string& ErrorOf(uint64_t row) const;
 
   std::vector<std::byte> Save();  // all rows
   void Load(const void* data, uint64_t n);
@@ -73,6 +75,8 @@ class EmbeddedEnv {
   void AssignSeeds();
   void StepRange(uint64_t begin, uint64_t end);
   void StepRows(uint64_t begin, uint64_t end);
+  std::string TryStep(uint64_t row);
+  void StepRow(uint64_t row);
   void EndEpisode(uint64_t row);
   void ResetMasked(uint64_t begin, uint64_t end);
   [[noreturn]] void RefuseReward(uint64_t begin) const;
@@ -103,6 +107,7 @@ class EmbeddedEnv {
   std::vector<uint8_t> phases_;        // RowPhase
   std::vector<uint8_t> mask_;          // 0 between calls
   std::vector<uint64_t> seeds_;
+  std::vector<std::string> errors_;  // of the last step; [0] unless errors end episodes
   std::vector<StatePart> state_parts_;
   RowThreads row_threads_;
   std::string spec_;

@@ -1,6 +1,9 @@
 #include "embed/env_channels.hpp"
 
+#include <cmath>
 #include <cstring>
+
+#include "rollout/non_finite.hpp"
 
 namespace backplane {
 namespace {
@@ -62,6 +65,22 @@ void EnvChannels::KeepFinal(uint64_t row) {
     const uint64_t each = PerRow(*from);
     std::memcpy(to->place(0, row * each), from->place(0, row * each), each * from->row_bytes());
   }
+}
+
+void EnvChannels::RestoreKept(uint64_t row) {
+  for (const auto& [from, to] : kept_) {
+    const uint64_t each = PerRow(*from);
+    std::memcpy(from->place(0, row * each), to->place(0, row * each), each * from->row_bytes());
+  }
+}
+
+std::string EnvChannels::NotFinite(uint64_t row) const {
+  for (const auto& [from, to] : kept_)
+    if (const auto found = NonFiniteEntry(*from, 0, row, PerRow(*from), "row " + std::to_string(row))) return *found;
+  const auto* const rewards = reward->at<float>(0, row * PerRow(*reward));
+  for (uint64_t i = 0; i < PerRow(*reward); ++i)
+    if (!std::isfinite(rewards[i])) return "the reward of row " + std::to_string(row) + " is not a finite number";
+  return "";
 }
 
 void EnvChannels::ClearStep(uint64_t row) {

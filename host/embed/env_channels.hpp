@@ -34,6 +34,10 @@ class EnvChannels {
 
   // Copies the row's last observation into `final_obs` and the like.
   void KeepFinal(uint64_t row);
+  // Copies them back, so that a failed step leaves the observation before it.
+  void RestoreKept(uint64_t row);
+  // "observation obs[1] of the row is not finite", of the first such number; empty: none.
+  std::string NotFinite(uint64_t row) const;
   // Sets the values of a step to 0, as after a reset.
   void ClearStep(uint64_t row);
 
@@ -46,7 +50,7 @@ class EnvChannels {
   std::vector<Channel> all_;
   std::vector<ChannelBuffer*> of_step_;
   struct Kept {
-    const ChannelBuffer* from;
+    ChannelBuffer* from;
     ChannelBuffer* to;
   };
   std::vector<Kept> kept_;         // empty for an env that resets itself

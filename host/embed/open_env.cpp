@@ -59,10 +59,22 @@ json ReadJson(const char* text) {
   }
 }
 
+// Takes the option on_error, unless the env has its own.
+bool EndsEpisodes(const OptionTable& table, json* options) {
+  if (!options->is_object() || !options->contains(kOnError) || table.Find(kOnError) != nullptr) return false;
+  const json given = (*options)[kOnError];
+  options->erase(kOnError);
+  if (given == kEndEpisode) return true;
+  if (given == "raise") return false;
+  throw TrialFailure(BP_E_CONFIG, "", "on_error: expected raise or end_episode, got " + JsonText(given));
+}
+
 void ReadGiven(const char* text, EnvToOpen* env) {
   Errors errors;
-  Node root = FileWith(text ? ReadJson(text) : json::object(), &errors);
   const std::vector<PluginSlot> slots{{BP_KIND_ENV, "env", std::make_shared<OptionTable>(env->info)}};
+  json options = text ? ReadJson(text) : json::object();
+  env->ends_episodes = EndsEpisodes(*slots.front().table, &options);
+  Node root = FileWith(options, &errors);
   RewriteAliases(&root, slots, &errors);
   Values host;
   env->options = ReadOptions(root, slots.front(), slots, &host, &errors);

@@ -21,10 +21,13 @@ std::string WhyNotHere(const PluginInfo& env);
 // The envs of the plugin path, in the format of bp_embed_envs.
 std::string EnvListText();
 
+inline constexpr char kOnError[] = "on_error", kEndEpisode[] = "end_episode";
+
 struct EnvToOpen {
   PluginInfo info;
   nlohmann::json options;                     // all of them
   std::map<std::string, std::string> origin;  // only of given options
+  bool ends_episodes = false;                 // the option on_error: end_episode, which every env has here
 };
 // Arguments may be NULL, as in bp_embed_open. Throws TrialFailure (BP_E_CONFIG) with all errors of the options, in the words of
 // an experiment file's reader.

@@ -71,6 +71,8 @@ std::string EmbeddedEnv::SpecText() {
   for (const StatePart& part : state_parts_) state.push_back({{"name", part.name}, {"size", part.size}});
   const auto* const clock = env_.Extension<bp_env_clock_1>(BP_ENV_CLOCK_1);
   const int64_t limit = env_.spec().max_episode_steps;
+  json options = about_.options;
+  if (about_.ends_episodes) options[kOnError] = kEndEpisode;
   const json spec = {
       {"id", about_.info.id},
       {"version", about_.info.version},
@@ -86,7 +88,7 @@ std::string EmbeddedEnv::SpecText() {
       {"autoreset", kModes[static_cast<int32_t>(mode_)]},
       {"snapshot", HasSnapshots(env_)},
       {"state", state},
-      {"options", about_.options},
+      {"options", options},
       {"warnings", OnlyOnce(warnings_)},
       {"channels", channels}};
   return spec.dump(-1, ' ', false, json::error_handler_t::replace);

@@ -144,7 +144,7 @@ class Table {
     std::string line = Left(names_[index], StateWord(row.state));
     if (!row.why.empty() && (IsFinal(row.state) || row.state == TrialState::kQueued || row.state == TrialState::kLost)) {
       const size_t used = Columns(line) + kGap;
-      line += std::string(kGap, ' ') + CutEnd(Printable(row.why), used < width_ ? width_ - used : 0, screen_.utf8);
+      line += std::string(kGap, ' ') + CutEnd(PrintableFirstLine(row.why), used < width_ ? width_ - used : 0, screen_.utf8);
     } else {
       for (const ScreenColumn& column : columns_) {
         line += std::string(kGap, ' ') + PadLeft(column.cell(row), column.cells);
@@ -275,7 +275,7 @@ std::string FormatBatch(const std::vector<BatchRow>& rows, const BatchTotals& to
 std::string FormatTrialLine(const BatchRow& row) {
   std::string line = row.name + "  " + StateWord(row.state);
   if (!row.why.empty()) {
-    return line + "  " + Printable(row.why);
+    return line + "  " + PrintableFirstLine(row.why);
   }
   const std::string speed = Speed(row), reached = Return(row);
   for (const std::string& part :

@@ -239,18 +239,18 @@ std::string FormatSummary(const TrialResult& result, const SummaryContext& conte
 std::string FormatFailure(const TrialResult& result, const SummaryContext& context) {
   std::string text =
       fmt::format("{}: {} ({}), trial {}\n", context.title, Word(result.state), Word(result.outcome), result.trial_id);
-  const std::string why = result.error.value_or("");
+  const std::vector<std::string> why = PrintableLines(result.error.value_or(""));
   // The terminal breaks these lines, because our breaks would cut paths that you copy.
-  for (const auto& [label, words] : {std::pair("why", why), std::pair("signal", result.signal.value_or("")),
-                                     std::pair("last phase", result.phase), std::pair("last plugin", result.plugin)}) {
+  text += Row("why", why);
+  for (const auto& [label, words] : {std::pair("signal", result.signal.value_or("")), std::pair("last phase", result.phase),
+                                     std::pair("last plugin", result.plugin)}) {
     if (!words.empty()) text += Row(label, {Printable(words)});
   }
-  // The reason is often the last line of the log, and then it is printed only once.
+  // The reason is often at the end of the log, and then it is printed only once.
   std::vector<std::string> said;
   for (const std::string& line : result.log_tail) {
-    if (!why.ends_with(line)) {
-      said.push_back(Printable(line));
-    }
+    const auto says_it = [&](const std::string& known) { return known.ends_with(Printable(line)); };
+    if (std::none_of(why.begin(), why.end(), says_it)) said.push_back(Printable(line));
   }
   return text + Row("was in", InnermostCalls(result)) + Row("last lines", said) + Places(context);
 }

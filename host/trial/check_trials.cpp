@@ -212,7 +212,9 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
     check.path = kWorkersKey;
     check.place = place == spec.origin.end() ? "" : place->second;
   } else if (failed.outcome == Outcome::kConfig) {
-    std::vector<NamedOption> named = OptionsNamed(failed.error, spec.origin, parts.section());
+    const size_t end = std::min(check.error.find('\n'), check.error.size());  // of the sentence; a hint may follow
+    const std::string sentence = check.error.substr(0, end);
+    std::vector<NamedOption> named = OptionsNamed(sentence, spec.origin, parts.section());
     // The error's place is an option of the failing plugin; options of other plugins are only pointed out.
     const auto own = std::find_if(named.begin(), named.end(),
                                   [&](const NamedOption& option) { return option.path.starts_with(parts.section() + "."); });
@@ -220,7 +222,7 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
       check.path = own->path, check.place = own->place;
       named.erase(own);
     }
-    check.error += PlacesText(failed.error, named);
+    check.error.insert(end, PlacesText(sentence, named));
   }
   if (const auto monitor = MonitorNamed(parts.section(), failed.plugin, spec.origin); monitor && check.path.empty())
     check.path = monitor->path, check.place = monitor->place;

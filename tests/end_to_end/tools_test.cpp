@@ -117,7 +117,8 @@ TEST_F(Tools, ReportCommandThatInstallsMissingTool) {
       "backplane: `new` needs backplane-author, which is neither in " + (dir_ / "bin").string() + " nor on PATH\nhint: ";
   const Finished installed = RunCopy("new env my_task");
   EXPECT_EQ(installed.exit, 1);
-  EXPECT_EQ(installed.err, missing + "`scripts/install --prefix " + dir_.string() + "` in a clone installs it\n");
+  EXPECT_EQ(installed.err, missing + "install Backplane's package again with pip or apt, or run `scripts/install --prefix " +
+                               dir_.string() + "` in a clone\n");
   Write("CMakeCache.txt", "");
   EXPECT_EQ(RunCopy("help new").err, missing + "`cmake --build " + dir_.string() + " --target backplane-author` builds it\n");
   EXPECT_THAT(RunCopy("help").out, HasSubstr("Write a plugin"));

@@ -20,7 +20,7 @@ BUDGETS = {
     "host/batch": 9810,
     "host/cli": 4730,
     "host/client": 90,
-    "host/embed": 1930,
+    "host/embed": 1975,
     "host/libs/arguments": 1310,
     "host/libs/base": 2990,
     "host/libs/contract": 1840,

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "arguments/tool_commands.hpp"
@@ -7,6 +8,7 @@
 #include "base/files.hpp"
 #include "base/shell_argument.hpp"
 #include "log/log.hpp"
+#include "plugin/installation.hpp"
 #include "plugin/plugin_search.hpp"
 
 namespace backplane {
@@ -74,10 +76,16 @@ void Copy(const fs::path& from, const NewArgs& args) {
   }
 }
 
+bool HasProgram(const std::string& name) {
+  const std::vector<fs::path> folders = FoldersOf("PATH");
+  return std::any_of(folders.begin(), folders.end(), [&](const fs::path& folder) { return fs::exists(folder / name); });
+}
+
 void SayWhatIsNext(const NewArgs& args) {
   const std::string program = ShellArgument(args.program), name = args.name;
   std::string next = fmt::format("{0}/ is ready: {0}/plugin.{1} is the {2}, {0}/README.md describes the other files. Next:\n",
                                  name, args.lang, args.kind);
+  if (!HasProgram("cmake") || !HasProgram("make") || !HasProgram("c++")) next += "  sudo apt-get install cmake g++ make\n";
   next += fmt::format("  cmake -S {0} -B {0}/build -Dbackplane_DIR=\"$({1} sdk --cmakedir)\" && cmake --build {0}/build\n",
                       name, program);
   next += fmt::format("  {} plugin validate {}/build/{}_{}.so\n", program, name, args.kind, name);

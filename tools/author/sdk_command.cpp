@@ -19,7 +19,7 @@ int PrintPlaces(const SdkArgs& args) {
   if (!fs::exists(cmake / "backplaneConfig.cmake")) {
     LogError(
         "backplane sdk: expected an installation or a build, got {} without lib/cmake/backplane\n"
-        "hint: in a clone, `scripts/install` makes one",
+        "hint: install Backplane's package again; in a clone, run scripts/install",
         OwnPrefix().string());
     return kFailed;
   }

@@ -33,7 +33,8 @@ constexpr std::chrono::milliseconds kLongestRow{200}, kPause{20};
 constexpr size_t kMostReplyBytes = 16 << 20, kShownColumns = 200;
 
 std::string SayMissing(const std::string& python, const std::string& what) {
-  return fmt::format("sweep.search needs Optuna, which {} does not have ({}): {}", python, what, kInstallSearch);
+  return fmt::format("sweep.search needs Optuna, which {} does not have ({}): {}", python, what,
+                     PipHint("optuna cmaes scipy", python));
 }
 
 }  // namespace

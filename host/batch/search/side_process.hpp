@@ -21,10 +21,6 @@ class SearchError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-inline constexpr char kInstallSearch[] =
-    "in a clone, run `scripts/bootstrap --with search`; elsewhere, run `python3 -m pip install optuna cmaes scipy` with that "
-    "Python, or set BACKPLANE_PYTHON to a different one";
-
 // A sentence with a fix if this machine cannot search by this method. Empty: no package is missing. Loads no package.
 std::string WhyNoSearch(const std::string& method);
 

@@ -79,7 +79,9 @@ enum {
 // Creates an env of `rows` rows.
 //   so       path of a plugin file; NULL: search the env by `id`
 //   id       "walker", "env.walker", or an alias ("Walker-v1"); NULL: the only env of `so`
-//   options  JSON object, checked by the env's own table like options of an experiment file; NULL: the defaults
+//   options  JSON object, checked by the env's own table like options of an experiment file; NULL: the defaults.
+//            "on_error": "end_episode" (default "raise") suits every env: if a row's step fails or returns an observation or
+//            reward that is not finite, only its episode ends: truncated, with the observation before it, and reward 0
 //   seed     of all episodes: row r has the same episode k as in a trial with this seed
 //   threads  that step rows, including the caller's; 0: one per granted core. They do not affect results.
 // An env that needs LibTorch or a device is BP_E_UNSUPPORTED.
@@ -125,6 +127,9 @@ bp_status bp_embed_step(bp_embed* env);
 // The same in two halves. In between, other threads step the rows, and no channel may be read or written.
 bp_status bp_embed_step_send(bp_embed* env);
 bp_status bp_embed_step_wait(bp_embed* env);
+// With on_error "end_episode": the error that ended the row's episode in the last step; "": none. Valid until the next step.
+// NULL: an error.
+const char* bp_embed_error_of(bp_embed* env, uint64_t row);
 
 // All rows with their episodes as bytes. bp_embed_load resumes from them, bit for bit, in an env with the same id, version,
 // options and rows. *out_n: their number. buf NULL: only sets *out_n; cap < *out_n is BP_E_INVALID_ARG.

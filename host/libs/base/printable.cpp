@@ -66,6 +66,18 @@ std::string Printable(std::string_view text, size_t columns) {
   return shown;
 }
 
+std::vector<std::string> PrintableLines(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    lines.push_back(Printable(line));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+  }
+  return lines;
+}
+
+std::string PrintableFirstLine(std::string_view text) { return Printable(text.substr(0, text.find('\n'))); }
+
 size_t FindNotUtf8(std::string_view text) {
   size_t at = 0;
   for (size_t bytes = 1; at < text.size() && bytes > 0; at += bytes) bytes = FirstOf(text.substr(at)).bytes;

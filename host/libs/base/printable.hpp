@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace backplane {
 
@@ -10,6 +11,11 @@ namespace backplane {
 // "\n", a tab "\t", other control characters "\x1b" or "\u202e", an invalid byte U+FFFD. At most `columns` characters, the last
 // three of them "..." if there were more; escapes are never split.
 std::string Printable(std::string_view text, size_t columns = std::string_view::npos);
+
+// Each line of a text of several, such as a sentence and its traceback.
+std::vector<std::string> PrintableLines(std::string_view text);
+// The first of them.
+std::string PrintableFirstLine(std::string_view text);
 
 // The first byte of `text` that is not UTF-8, or its size.
 size_t FindNotUtf8(std::string_view text);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
+#include "base/shell_argument.hpp"
 
 namespace backplane {
 namespace {
@@ -38,6 +39,11 @@ std::string FindPython() {
       return python.lexically_normal();
   }
   return "python3";
+}
+
+std::string PipHint(const std::string& names, const std::string& python) {
+  return "run `" + ShellArgument(python.empty() ? FindPython() : python) + " -m pip install " + names +
+         "`, or set BACKPLANE_PYTHON to a different Python";
 }
 
 fs::path BesideProgram(const std::string& name) {

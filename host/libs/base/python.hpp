@@ -13,7 +13,7 @@ std::string FindPython();
 // In the folder of this program, or in `bin` next to it; empty: not found.
 std::filesystem::path BesideProgram(const std::string& name);
 
-inline constexpr char kInstallFigures[] =
-    "run scripts/bootstrap, or install the Python package vl-convert-python and set BACKPLANE_PYTHON to its Python";
+// "run `/usr/bin/python3 -m pip install NAMES`, or set BACKPLANE_PYTHON to a different Python". `python` empty: FindPython().
+std::string PipHint(const std::string& names, const std::string& python = "");
 
 }  // namespace backplane

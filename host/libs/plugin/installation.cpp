@@ -23,11 +23,13 @@ std::filesystem::path OwnShare() { return OwnPrefix() / "share/backplane"; }
 
 std::filesystem::path OwnPluginFolder() { return OwnPrefix() / "lib/backplane/plugins"; }
 
+bool IsBuildTree() { return std::filesystem::exists(OwnPrefix() / "CMakeCache.txt"); }
+
 std::string InstallHint(const std::string& program) {
-  const std::filesystem::path prefix = OwnPrefix();
-  return std::filesystem::exists(prefix / "CMakeCache.txt")
-             ? fmt::format("`cmake --build {} --target {}` builds it", ShellArgument(prefix.string()), program)
-             : fmt::format("`scripts/install --prefix {}` in a clone installs it", ShellArgument(prefix.string()));
+  return IsBuildTree()
+             ? fmt::format("`cmake --build {} --target {}` builds it", ShellArgument(OwnPrefix().string()), program)
+             : fmt::format("install Backplane's package again with pip or apt, or run `scripts/install --prefix {}` in a clone",
+                           ShellArgument(OwnPrefix().string()));
 }
 
 std::vector<std::filesystem::path> FoldersOf(const char* variable) {

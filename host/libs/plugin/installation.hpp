@@ -14,7 +14,8 @@ std::filesystem::path OwnPrefix();        // the installation or build tree with
 std::filesystem::path OwnPluginFolder();  // its lib/backplane/plugins
 std::filesystem::path OwnShare();         // its share/backplane: presets/, configs/ and templates/
 
-// Returns "`COMMAND` builds it" or "... installs it" for a program that is missing next to this one.
+bool IsBuildTree();  // the prefix is a build tree, no installation
+// How to get a program that is missing next to this one: "`COMMAND` builds it", or another installation.
 std::string InstallHint(const std::string& program);
 
 // The folders of an environment variable such as PATH, without the empty ones.

@@ -21,11 +21,14 @@ inline void PrintErrors(const std::vector<Diagnostic>& errors) {
   }
 }
 
+inline void Complain(size_t errors, const std::filesystem::path& file) {
+  LogError("{} {} in {}; nothing was started", FormatCount(errors), errors == 1 ? "error" : "errors", Printable(file.string()));
+}
+
 // Prints every error to stderr; the command then ends with kUsage before any trial.
 inline void Complain(const std::vector<Diagnostic>& errors, const std::filesystem::path& file) {
   PrintErrors(errors);
-  LogError("{} {} in {}; nothing was started", FormatCount(errors.size()), errors.size() == 1 ? "error" : "errors",
-           Printable(file.string()));
+  Complain(errors.size(), file);
 }
 
 // MakePlan with a check of `report:`.

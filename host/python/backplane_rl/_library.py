@@ -1,13 +1,28 @@
 """libbackplane_embed.so, opened by cffi as its header describes it."""
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
+import re
+import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import cffi
+
+_PIP_NAMES = {"stable_baselines3": "stable-baselines3"}
+
+
+def require(*modules: str) -> None:
+    """Raises ImportError with the command that installs a missing module."""
+    for module in modules:
+        if importlib.util.find_spec(module) is None:
+            raise ModuleNotFoundError(f"No module named '{module}'\nhint: run {shlex.quote(sys.executable)} -m pip install "
+                                      f"{_PIP_NAMES.get(module, module)}", name=module)
+
 
 _LIBRARY = "lib/libbackplane_embed.so"
 _HEADER = "include/backplane/embed.h"
@@ -54,7 +69,8 @@ lib: Any = ffi.dlopen(str(home / _LIBRARY))
 
 
 def last_error() -> str:
-    return ffi.string(lib.bp_embed_error()).decode(errors="replace")
+    text = ffi.string(lib.bp_embed_error()).decode(errors="replace")
+    return re.sub(r"\bbp_embed_(\w+)", r"\1()", text)  # methods of EmbeddedEnv have the functions' names
 
 
 def check(status: int) -> None:

@@ -3,13 +3,14 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from ._library import BackplaneError, c_text, check, ffi, lib, read_json
+from ._library import BackplaneError, c_text, check, ffi, last_error, lib, read_json
 
 SAME_STEP, NEXT_STEP, DISABLED = range(3)
 _MODES = ("same_step", "next_step", "disabled")
@@ -48,7 +49,8 @@ class EmbeddedEnv:
     Args:
         id: "ant", "env.ant" or an alias ("Ant-v5"); None: the only env of ``file``.
         rows: number of copies.
-        options: the env's options, checked like options of an experiment file.
+        options: the env's options, checked like options of an experiment file. Every env also has ``on_error``: "raise", or
+            "end_episode", which truncates the episode of a row whose step fails or is not finite; see :meth:`error`.
         seed: seed of all episodes, 0 to 2**64 - 1; None: random.
         threads: threads that step rows, including the caller's; 0: one for each granted core. Results do not depend on it.
         autoreset: "same_step", "next_step" or "disabled".
@@ -63,6 +65,7 @@ class EmbeddedEnv:
         check(lib.bp_embed_open(c_text(file), c_text(id), text, _natural("rows", rows), draw, _natural("threads", threads, 32), out))
         self._memory: _Memory | None = _Memory(out[0])
         self._handle = out[0]
+        self._has_warned = False
         self.channels: dict[str, npt.NDArray[Any]] = {}
         if autoreset != "same_step":
             self.set_autoreset(autoreset)
@@ -74,6 +77,7 @@ class EmbeddedEnv:
         self.spec: dict[str, Any] = read_json(lib.bp_embed_spec(self._handle))
         self.rows: int = self.spec["rows"]
         self.agents: int = self.spec["agents"]
+        self.ends_episodes: bool = self.spec["options"].get("on_error") == "end_episode"
 
     def _lend(self, channel: Mapping[str, Any]) -> npt.NDArray[Any]:
         view = ffi.new("bp_view*")
@@ -118,6 +122,22 @@ class EmbeddedEnv:
 
     def step_wait(self) -> None:
         check(lib.bp_embed_step_wait(self._handle))
+
+    def error(self, row: int = 0) -> str:
+        """Returns the error that ended the row's episode in the last step, or "". Only with ``on_error="end_episode"``."""
+        text = lib.bp_embed_error_of(self._handle, _natural("row", row))
+        if text == ffi.NULL:
+            raise BackplaneError(last_error(), -1)
+        return ffi.string(text).decode(errors="replace")
+
+    def errors(self) -> list[str]:
+        """Returns :meth:`error` of each row. The first error of this env is also a warning."""
+        found = [self.error(row) for row in range(self.rows)] if self.ends_episodes else []
+        for text in found:
+            if text and not self._has_warned:
+                self._has_warned = True
+                warnings.warn(f"{text}; its episode is truncated, because on_error is 'end_episode'", RuntimeWarning, stacklevel=4)
+        return found if any(found) else []
 
     def save(self) -> bytes:
         """Saves all rows with their episodes. :meth:`load` resumes them bit for bit, for the same env, version, options and rows."""

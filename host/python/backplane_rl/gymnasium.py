@@ -5,13 +5,16 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+from ._library import check, lib, require
+
+require("gymnasium")
+
 import gymnasium
 import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from ._library import check, lib
 from .core import end, open_for, refuse_pickle
 from .spaces import action_into, only, require_one_agent, space_of
 
@@ -47,7 +50,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         autoreset_mode: default NEXT_STEP, as in Gymnasium; always SAME_STEP for an env that resets itself.
         copy: False returns views that the next call overwrites; rewards stay float32.
         infos: False omits the env's own numbers.
-        options, **more_options: the env's options.
+        options, **more_options: the env's options, and ``on_error``: with "end_episode", a step that fails or is not finite truncates
+            the env's episode; ``infos["error"]`` has the reason.
         seed: seed of the episodes before the first ``reset(seed=...)``; None: random.
         file: a plugin file instead of an installed env.
     """
@@ -110,6 +114,9 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         if self._terminated.tobytes() != self._nothing_ended or self._truncated.tobytes() != self._nothing_ended:
             ended = self._terminated | self._truncated
         infos = self._own_infos(ended)
+        if ended is not None and (errors := self.env.errors()):
+            infos["error"] = np.array([error or None for error in errors], object)
+            infos["_error"] = np.array([bool(error) for error in errors])
         if ended is not None and self._in_same_step:
             self._add_final(infos, ended)
         if not self.copy:
@@ -192,7 +199,10 @@ class Env(gymnasium.Env[Any, Any]):
         terminated, truncated = bool(self._terminated[0]), bool(self._truncated[0])
         ended = terminated or truncated
         obs = self._final_obs if ended and self.env.spec["resets_itself"] else self._obs
-        return obs[0].copy(), float(self._reward[0]), terminated, truncated, self._own_infos(ended)
+        infos = self._own_infos(ended)
+        if ended and (errors := self.env.errors()):
+            infos["error"] = errors[0]
+        return obs[0].copy(), float(self._reward[0]), terminated, truncated, infos
 
     def _own_infos(self, ended: bool) -> dict[str, Any]:
         return {name: self.env.channels[name][0].item() if self.env.channels[name].ndim == 1 else self.env.channels[name][0].copy()

@@ -5,12 +5,15 @@ import os
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
+from ._library import check, lib, require
+
+require("gymnasium", "pettingzoo")
+
 import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 from pettingzoo import ParallelEnv as _ParallelEnv
 
-from ._library import check, lib
 from .core import end, open_for, refuse_pickle
 from .spaces import action_into, only, space_of, spaces_of
 
@@ -104,6 +107,8 @@ class ParallelEnv(_ParallelEnv[str, Any, Any]):
         truncations = {agent: truncated and not terminations[agent] for agent in acting}
         self.agents = stay
         infos = {agent: self._info(agent, terminated or truncated) for agent in acting}
+        if truncated and (errors := self.env.errors()):
+            infos = {agent: {**info, "error": errors[0]} for agent, info in infos.items()}
         return self._observations(acting), rewards, terminations, truncations, infos
 
     def _living(self, agents: list[str]) -> list[str]:

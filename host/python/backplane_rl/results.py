@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ._library import require
+
 if TYPE_CHECKING:
     import pandas
 
@@ -36,6 +38,7 @@ class Results:
         """A row per trial, in the order of the plan, indexed by id: name, seed, state, outcome, why, attempts, ``wall_s`` (s), ``sps``
         and ``sampling_sps`` (env steps/s), iterations, env_steps, episodes; then the swept values by path; then the means of its results
         by name, such as ``return``."""
+        require("pandas")
         import pandas
 
         with self._database() as database:
@@ -51,6 +54,7 @@ class Results:
     @property
     def metrics(self) -> pandas.DataFrame:
         """The results of trials with their spread: trial, name, mean, sd, se, n (usually episodes)."""
+        require("pandas")
         import pandas
 
         with self._database() as database:
@@ -61,6 +65,7 @@ class Results:
         """A row per iteration of each trial: trial, attempt, iteration, ``env_steps``, ``t`` (s since the trial's start), ``return`` and
         its other metrics. If several attempts wrote an iteration, the last one counts. A metric named like one of these columns is
         in a column such as ``reported/iteration``."""
+        require("pandas")
         import pandas
 
         frame = pandas.DataFrame(self._iterations())
@@ -115,6 +120,7 @@ def results(folder: str | os.PathLike[str]) -> Results:
 def read_csv(file: str | os.PathLike[str]) -> pandas.DataFrame:
     """Reads a CSV file of Backplane (``export csv``, ``NAME_results.csv``, a figure's) as a frame. Removes the ``'`` that protects texts
     and column names from being executed as formulas by spreadsheets."""
+    require("pandas")
     import pandas
 
     frame = pandas.read_csv(file)

@@ -6,11 +6,14 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+from ._library import check, lib, require
+
+require("stable_baselines3")
+
 import numpy as np
 import numpy.typing as npt
 from stable_baselines3.common.vec_env import VecEnv as _VecEnv
 
-from ._library import check, lib
 from .core import end, open_for, refuse_pickle
 from .spaces import action_into, only, require_one_agent, space_of
 
@@ -34,7 +37,8 @@ class VecEnv(_VecEnv):
         threads: threads that step envs, including the caller's; 0: one for each granted core.
         copy: False returns views that the next step overwrites; not for SB3's own algorithms.
         infos: True adds the env's own numbers to every info; otherwise only at the end of an episode.
-        options, **more_options: the env's options.
+        options, **more_options: the env's options, and ``on_error``: with "end_episode", a step that fails or is not finite truncates
+            the env's episode; its info then has ``error``.
         seed: seed of all episodes, unless you call ``seed()``; None: random.
         file: a plugin file instead of an installed env.
     """
@@ -91,6 +95,9 @@ class VecEnv(_VecEnv):
         if dones.tobytes() != self._nothing_ended:
             for row in np.flatnonzero(dones):
                 self._end(infos[row], row)
+            for info, error in zip(infos, self.env.errors()):
+                if error:
+                    info["error"] = error
         if not self._copy:
             return self._obs, self._reward, dones, infos
         return self._obs.copy(), self._reward.copy(), dones, infos

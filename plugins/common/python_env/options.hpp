@@ -10,6 +10,11 @@
 
 namespace backplane::python_env {
 
+enum class OnError { kRaise, kEndEpisode };
+constexpr auto WordsOf(OnError) {
+  return bp::Words<OnError>({{"raise", OnError::kRaise}, {"end_episode", OnError::kEndEpisode}});
+}
+
 struct Options {
   // Throws bp::Error (BP_E_CONFIG) unless the options name exactly one env.
   void Check(const bp::Config& config) {
@@ -31,12 +36,14 @@ struct Options {
             {"file", file.string()},
             {"class", class_name},
             {"kwargs", nlohmann::json::parse(kwargs.json)},
-            {"wrappers", nlohmann::json::parse(wrappers.json)}};
+            {"wrappers", nlohmann::json::parse(wrappers.json)},
+            {"on_error", on_error == OnError::kRaise ? "raise" : "end_episode"}};
   }
 
   std::string id, class_name, python;
   std::filesystem::path file;
   bp::AnyValue kwargs, wrappers{"[]"}, files{"[]"};
+  OnError on_error = OnError::kRaise;
   double timeout = 60;
 };
 
@@ -50,6 +57,10 @@ inline constexpr bp::OptionTable kOptionsOfAll{
     bp::Opt("wrappers", &Options::wrappers, "list",
             "Wrappers, innermost first, as `NAME` or `{NAME: {argument: value}}`. NAME is `module:Class`, a class of `file`, "
             "or a wrapper of the library."),
+    bp::Opt("on_error", &Options::on_error,
+            "Effect of an exception in a step, or of numbers that are not finite: the trial ends, or only the row's episode, "
+            "truncated; `ep/error` then measures the share of such episodes.",
+            {.flags = BP_PARAM_LATER}),
     bp::Opt("python", &Options::python,
             "Interpreter of the env processes; empty: the active virtual environment's, else python3."),
     bp::Opt("timeout", &Options::timeout, "(0,86400]", "Time limit of a reset or step of all rows; a start has at least 120 s.",

@@ -79,6 +79,7 @@ PythonEnv::PythonEnv(const bp_host* host, const std::string& python, double time
   for (const json& channel : said.at("channels")) AddChannel(channel);
   MakeMemory();
   RecordFacts(said);
+  for (const std::string warning : said.at("warnings")) host->log(host, BP_LOG_WARN, warning.c_str());
   const std::string not_kept = said.at("not_kept");
   keeps_state_ = not_kept.empty();
   draws_ = said.at("pictures");

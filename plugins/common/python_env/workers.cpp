@@ -278,13 +278,18 @@ void Workers::LogLine(const Worker& worker, std::string_view line) {
   host_->log(host_, BP_LOG_INFO, ("worker " + std::to_string(&worker - workers_.data()) + ": " + std::string(line)).c_str());
 }
 
-// A reply is empty, or 'V' and an answer, or 'E' and an error as JSON.
+// A reply is empty, or 'V' and an answer, or 'W' and a warning, or 'E' and an error as JSON.
 void Workers::CheckReplies() {
   for (Worker& worker : workers_) {
     if (worker.reply.empty()) continue;
     const char kind = worker.reply.front();
     worker.reply.erase(0, 1);
     if (kind == 'V' && HasAnswer(worker.kind)) continue;
+    if (kind == 'W') {
+      host_->log(host_, BP_LOG_WARN, worker.reply.c_str());
+      worker.reply.clear();
+      continue;
+    }
     const nlohmann::json said =
         kind == 'E' ? nlohmann::json::parse(worker.reply, nullptr, /*allow_exceptions=*/false) : nlohmann::json();
     End(/*at_once=*/true);

@@ -11,7 +11,7 @@ namespace backplane::rouge {
 namespace {
 
 constexpr size_t kKeptBytes = 8 << 20;  // a scratch that has grown beyond this is not kept for the next call
-constexpr double kMuchHangul = 0.2;
+constexpr double kManyForeign = 0.2;
 
 Options Resolved(Options options) {
   if (!options.tokenizer) options.tokenizer = options.impl == Impl::kGoogle ? Tokenizer::kGoogle : Tokenizer::kWhitespace;
@@ -119,8 +119,8 @@ rouge::Score Scorer::ScoreN(int n, std::string_view prediction, std::span<const 
   return Combine(options_.multi_ref, scores);
 }
 
-bool MissesHangul(const Options& options, const Letters& references) {
-  return Resolved(options).tokenizer == Tokenizer::kGoogle && references.hangul_share() > kMuchHangul;
+bool MissesLetters(const Options& options, const Letters& references) {
+  return Resolved(options).tokenizer == Tokenizer::kGoogle && references.foreign_share() > kManyForeign;
 }
 
 }  // namespace backplane::rouge

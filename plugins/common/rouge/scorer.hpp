@@ -83,8 +83,9 @@ class Scorer {
   mutable std::vector<std::unique_ptr<Scratch>> idle_;  // guarded by mutex_
 };
 
-// True if scores with these options are meaningless for texts with these letters: Tokenizer::kGoogle drops Hangul, and over a
-// fifth of the references' letters are Hangul. Pure Hangul then scores 0 against itself. The caller warns.
-bool MissesHangul(const Options& options, const Letters& references);
+// True if scores with these options are meaningless for texts with these letters: Tokenizer::kGoogle drops letters that are not
+// Latin, and they are over a fifth of the references' letters. A text of only such letters scores 0 against itself. The caller
+// warns.
+bool MissesLetters(const Options& options, const Letters& references);
 
 }  // namespace backplane::rouge

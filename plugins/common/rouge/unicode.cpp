@@ -33,9 +33,11 @@ bool IsAscii(std::string_view text) {
   return true;
 }
 
-bool IsHangul(char32_t c) {
-  return (c >= 0xAC00 && c <= 0xD7FF) || (c >= 0x1100 && c <= 0x11FF) || (c >= 0x3131 && c <= 0x318E) ||
-         (c >= 0xA960 && c <= 0xA97F) || (c >= 0xFFA0 && c <= 0xFFDC);
+// The blocks of Latin letters, their modifiers (superscripts) and full-width forms; the rest of these blocks has few letters.
+bool IsLatin(char32_t c) {
+  return c <= 0x02FF || (c >= 0x1D00 && c <= 0x1EFF) || (c >= 0x2071 && c <= 0x218F) || (c >= 0x2C60 && c <= 0x2C7F) ||
+         (c >= 0xA722 && c <= 0xA7FF) || (c >= 0xAB30 && c <= 0xAB6F) || (c >= 0xFB00 && c <= 0xFB06) ||
+         (c >= 0xFF21 && c <= 0xFF5A);
 }
 
 bool IsLetter(char32_t c) {
@@ -91,7 +93,8 @@ void Letters::Add(std::string_view text) {
     const char32_t c = NextCodePoint(text, &at);
     if (!IsLetter(c)) continue;
     ++all;
-    hangul += IsHangul(c);
+    if (IsLatin(c)) continue;
+    if (foreign++ == 0) first_foreign = c;
   }
 }
 

@@ -20,12 +20,13 @@ bool IsSpace(char32_t code_point);
 // The text in normalization form C, with U+FFFD for invalid UTF-8. Throws std::bad_alloc.
 std::string ComposedUtf8(std::string_view text);
 
-// Counts letters (general category L*), and those among them that are Hangul: syllables and all kinds of jamo.
+// Counts letters (general category L*), and those among them that are not Latin. A letter with an accent is Latin.
 struct Letters {
   void Add(std::string_view text);
-  double hangul_share() const { return all == 0 ? 0 : static_cast<double>(hangul) / static_cast<double>(all); }
+  double foreign_share() const { return all == 0 ? 0 : static_cast<double>(foreign) / static_cast<double>(all); }
 
-  int64_t all = 0, hangul = 0;
+  int64_t all = 0, foreign = 0;
+  char32_t first_foreign = 0;
 };
 
 }  // namespace backplane::rouge

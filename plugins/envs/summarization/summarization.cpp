@@ -21,17 +21,19 @@ void Write(std::span<const int32_t> tokens, int32_t pad, std::span<int32_t> out)
   std::fill(std::copy(tokens.begin(), tokens.end(), out.begin()), out.end(), pad);
 }
 
-void WarnOfHangul(const bp_host* host, const rouge::Options& options, const Dataset& data) {
+void WarnOfDroppedLetters(const bp_host* host, const rouge::Options& options, const Dataset& data) {
   rouge::Letters letters;
   for (uint64_t item = 0; item < data.size(); ++item)
     for (const std::string_view text : data.References(item)) letters.Add(text);
-  if (!rouge::MissesHangul(options, letters)) return;
-  char text[200];
+  if (!rouge::MissesLetters(options, letters)) return;
+  std::string example;
+  rouge::AppendUtf8(letters.first_foreign, &example);
+  char text[300];
   std::snprintf(
       text, sizeof text,
-      "%.0f %% of the summaries' letters are Hangul, which ROUGE's tokenizer google drops, so a text scores 0 against itself; "
-      "set rouge_tokenizer: char",
-      100 * letters.hangul_share());
+      "%.0f %% of the summaries' letters are not Latin, such as '%s'; ROUGE's tokenizer google drops them, so a text of "
+      "only such letters scores 0 against itself; set rouge_tokenizer: char%s",
+      100 * letters.foreign_share(), example.c_str(), options.stem ? " and rouge_stem: false" : "");
   host->log(host, BP_LOG_WARN, text);
 }
 
@@ -53,7 +55,7 @@ Summarization::Summarization(const bp_host* host, const Options& options, uint64
               (options_.data.string() + ": " + std::to_string(report.left_out) + " rows left out, " +
                std::to_string(report.items) + " used; the first left out: " + report.first_left_out)
                   .c_str());
-  WarnOfHangul(host, scorer_.options(), data_);
+  WarnOfDroppedLetters(host, scorer_.options(), data_);
   bp::RecordFact(host, "items", std::to_string(report.items).c_str());
   bp::RecordFact(host, "rows_left_out", std::to_string(report.left_out).c_str());
   bp::RecordFact(host, "rouge", options_.rouge_text.c_str());

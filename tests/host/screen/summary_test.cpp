@@ -127,6 +127,21 @@ TEST(Summary, PrintsTheReasonOnce) {
   EXPECT_EQ(text.find("sorry to say"), text.rfind("sorry to say")) << text;
 }
 
+TEST(Summary, PrintsTheLinesOfATracebackOnce) {
+  const std::string why = "env.toy: ValueError: no step (toy.py:3)\nTraceback:\n  toy.py, line 3\x1b[2J";
+  const std::string text = FormatFailure(
+      ReadTolerantly<TrialResult>(nlohmann::json{
+          {"state", "FAILED"},
+          {"outcome", "plugin"},
+          {"error", why},
+          {"log_tail", {"loading", "env.toy: ValueError: no step (toy.py:3)", "Traceback:", "  toy.py, line 3\x1b[2J"}}}),
+      kContext);
+  EXPECT_THAT(text, HasSubstr("  why          env.toy: ValueError: no step (toy.py:3)\n"
+                              "               Traceback:\n"
+                              "                 toy.py, line 3\\x1b[2J\n"
+                              "  last lines   loading\n"));
+}
+
 TEST(Result, OddTypesCountAsAbsent) {
   const TrialResult result = ReadTolerantly<TrialResult>(nlohmann::json::parse(
       R"({"state": 5, "sps": "fast", "return": [], "floor_zero": null, "phases": {"a": 1}, "log_tail": 3, "metrics": {"m": "x"}})"));

@@ -101,17 +101,31 @@ TEST(Rouge, ScoresTheSameHangulOneByWordsAndByCharacters) {
   EXPECT_THAT(With(Tokenizer::kChar, "회의 취소", "취소").rouge1, Is(.5, 1, .66667));
 }
 
-TEST(Rouge, WarnsOfHangulThatTheTokenizerDrops) {
+TEST(Rouge, DetectsScriptsThatTheTokenizerDrops) {
   Letters korean, english, few;
   korean.Add("오늘 회의는 3시 meeting");
   english.Add("the meeting is at 3 o'clock");
   few.Add("회의 is the word for a meeting");
-  EXPECT_TRUE(MissesHangul({}, korean));
-  EXPECT_FALSE(MissesHangul({}, english));
-  EXPECT_FALSE(MissesHangul({}, few));
-  EXPECT_FALSE(MissesHangul({}, Letters{}));
-  EXPECT_FALSE(MissesHangul({.tokenizer = Tokenizer::kChar}, korean));
-  EXPECT_FALSE(MissesHangul({.impl = Impl::kPltrdy}, korean));
+  EXPECT_TRUE(MissesLetters({}, korean));
+  EXPECT_FALSE(MissesLetters({}, english));
+  EXPECT_FALSE(MissesLetters({}, few));
+  EXPECT_FALSE(MissesLetters({}, Letters{}));
+  EXPECT_FALSE(MissesLetters({.tokenizer = Tokenizer::kChar}, korean));
+  EXPECT_FALSE(MissesLetters({.impl = Impl::kPltrdy}, korean));
+  for (const std::string_view text :
+       {"Встреча завтра утром", "Η συνάντηση αύριο", "बैठक कल सुबह", "会议明天早上", "פגישה מחר", "会議は明日"}) {
+    Letters letters;
+    letters.Add(text);
+    EXPECT_TRUE(MissesLetters({}, letters)) << text;
+    EXPECT_EQ(Scorer({}).Score(text, text).rouge1.f, 0) << text;
+    EXPECT_EQ(With(Tokenizer::kChar, text, text).rouge1.f, 1) << text;
+  }
+  for (const std::string_view text : {"cuộc họp vào sáng mai", "zażółć gęślą jaźń", "toplantı yarın sabah"}) {
+    Letters letters;
+    letters.Add(text);
+    EXPECT_FALSE(MissesLetters({}, letters)) << text;
+    EXPECT_GT(Scorer({}).Score(text, text).rouge1.f, 0.99) << text;
+  }
 }
 
 TEST(Rouge, UsesTheBestReferenceOfEachTypeOrTheMean) {

@@ -86,8 +86,24 @@ TEST(RougeTokens, PltrdyAcceptsADifferentTokenizer) {
 TEST(RougeLetters, CountJamoAndHalfWidthForms) {
   Letters letters;
   letters.Add("가\u1100\u314B\uFFA1 3! a\u00e9漢");
-  EXPECT_EQ(letters.hangul, 4);
+  EXPECT_EQ(letters.foreign, 5);
   EXPECT_EQ(letters.all, 7);
+  EXPECT_EQ(letters.first_foreign, U'가');
+}
+
+TEST(RougeLetters, AreForeignOutsideTheLatinScript) {
+  // One letter of each script, then letters of Latin-based alphabets: Vietnamese, Polish, Turkish, German, Hausa, ligatures.
+  for (const char* text : {"ж", "λ", "\u1F00", "ह", "漢", "ひ", "ア", "ש", "ع", "ก", "ա", "ქ", "አ", "த", "𠀀"}) {
+    Letters letters;
+    letters.Add(text);
+    EXPECT_EQ(letters.foreign, 1) << text;
+  }
+  for (const char* text : {"ế", "ł", "ı", "ß", "ẞ", "ɓ", "æ", "ﬁ", "Ａ", "\u212A", "\u2C61"}) {
+    Letters letters;
+    letters.Add(text);
+    EXPECT_EQ(letters.all, 1) << text;
+    EXPECT_EQ(letters.foreign, 0) << text;
+  }
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ def pictures(frames, scale, every=1):
     try:
         import vl_convert
     except ImportError as error:
-        give_up(f"no pixels: {error} in {sys.executable}; scripts/bootstrap installs vl-convert-python")
+        give_up(f"no pixels: {error} in {sys.executable}; run: {sys.executable} -m pip install vl-convert-python")
     if os.path.isdir(FONTS):
         vl_convert.register_font_directory(FONTS)
     with open(frames, encoding="utf-8") as lines:
@@ -44,7 +44,7 @@ def write_gif(frames, frame_s, hold_s, to):
     try:
         from PIL import Image
     except ImportError as error:
-        give_up(f"no .gif: {error} in {sys.executable}; scripts/bootstrap installs Pillow, or: {sys.executable} -m pip install pillow")
+        give_up(f"no .gif: {error} in {sys.executable}; run: {sys.executable} -m pip install pillow")
     images, palette, every = [], None, math.ceil(GIF_FRAME_S / frame_s)
     for png in pictures(frames, GIF_SCALE, every):
         image = Image.open(io.BytesIO(png)).convert("RGB")

@@ -27,7 +27,7 @@ struct Answer {
 };
 
 std::string HowItEnded(const ProcessEnd& end) {
-  if (!end.started) return "Python was not started: " + end.err + "; " + kInstallFigures;
+  if (!end.started) return "Python was not started: " + end.err + "; " + PipHint("vl-convert-python");
   if (end.timed_out) return "drawing took longer than " + std::to_string(kLimit.count()) + " s";
   if (end.signal != 0) return std::string("the program that draws them was ended by ") + strsignal(end.signal);
   return end.code != 0 ? "the program that draws them failed: " + OneLine(end.err.substr(0, 400)) : "";
@@ -47,7 +47,8 @@ Answer Ask(const std::vector<std::string>& arguments) {
     if (!said.is_object()) continue;
     if (said.contains("figure")) answer.why_not[said.at("figure")] = said.value("why_not", "");
     answer.javascript = said.value("javascript", answer.javascript);
-    if (said.contains("why_none")) answer.why_none = said.at("why_none").get<std::string>() + "; " + kInstallFigures;
+    if (said.contains("why_none"))
+      answer.why_none = said.at("why_none").get<std::string>() + "; " + PipHint("vl-convert-python");
   }
   if (answer.why_none.empty()) answer.why_none = HowItEnded(end);
   return answer;

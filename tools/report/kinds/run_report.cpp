@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/printable.hpp"
 #include "kinds/question.hpp"
 #include "kinds/report_builders.hpp"
 #include "record/metric_series.hpp"
@@ -57,7 +58,8 @@ std::optional<Table> Learned(const TrialData& trial) {
 std::string Headline(const TrialData& trial, bool asks_for_return) {
   const std::string name = PointName(trial);
   if (!trial.usable())
-    return fmt::format("{}: {}{}", name, Word(trial.state), trial.why.empty() ? "." : ", " + trial.why + ".");
+    return fmt::format("{}: {}{}", name, Word(trial.state),
+                       trial.why.empty() ? "." : ", " + PrintableFirstLine(trial.why) + ".");
   if (!asks_for_return) return "";
   const Number* evaluated = trial.Find("eval/return");
   const Number* earned = evaluated != nullptr ? evaluated : trial.Find("return");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/printable.hpp"
 #include "text/format_number.hpp"
 
 namespace backplane {
@@ -40,7 +41,7 @@ std::vector<const StudyTrial*> BestFirst(const Study& study) {
 }
 
 std::string Remark(const SearchParts& parts, const StudyTrial& trial) {
-  if (!trial.came_to_end) return trial.why;
+  if (!trial.came_to_end) return PrintableFirstLine(trial.why);
   if (trial.steps.empty()) return "pruned, but completed";
   return "pruned at " + parts.Value(trial.steps.back().second) + ", but completed";
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/printable.hpp"
 #include "render/document.hpp"
 #include "render/file_link.hpp"
 #include "render/finding_text.hpp"
@@ -29,6 +30,13 @@ std::string TableLine(const std::vector<std::string>& cells) {
     line += " " + cell + (cell.empty() ? "|" : " |");
   }
   return line + "\n";
+}
+
+// Keeps the line breaks of a traceback.
+std::string CellMarkdown(const std::string& text) {
+  std::string lines;
+  for (const std::string& line : PrintableLines(text)) lines += (lines.empty() ? "" : "<br>") + MarkdownText(line);
+  return lines;
 }
 
 std::string FindingMarkdown(const Finding& finding) {
@@ -117,7 +125,7 @@ struct BlockMarkdown {
     for (size_t row = 0; row < table.rows.size(); ++row) {
       std::vector<std::string> cells;
       for (const CellText& cell : table.rows[row]) {
-        const std::string whole = MarkdownText(cell.Whole());
+        const std::string whole = CellMarkdown(cell.Whole());
         cells.push_back(table.emphasised[row] && !whole.empty() ? "**" + whole + "**" : whole);
       }
       text += TableLine(cells);

@@ -18,6 +18,8 @@ def box_bounds(low, high):
 
 
 def refuse_space(what, space):
+    if type(space).__module__.startswith("gym."):
+        raise Refusal(f"{what}: expected a space of gymnasium, got one of gym\nhint: write `import gymnasium as gym`")
     raise Refusal(
         f"{what}: expected Box, Discrete, MultiDiscrete, MultiBinary, or Dict and Tuple of them, got {type(space).__name__}; "
         "use a wrapper to convert it"

@@ -103,7 +103,7 @@ def registered(gymnasium, name):
             importlib.import_module(module)
         spec = copy.deepcopy(gymnasium.spec(name))
     except (gymnasium.error.Error, ImportError) as e:
-        raise Refusal(f"id: {e}") from e
+        raise Refusal(f"id: {e}{cure(e)}") from e
     spec.order_enforce = False
     spec.disable_env_checker = True
     return spec

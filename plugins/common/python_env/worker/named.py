@@ -8,7 +8,7 @@ def named(name, places):
         try:
             places = [importlib.import_module(module)]
         except ImportError as e:
-            raise Refusal(f"cannot import '{name}': {e}") from e
+            raise Refusal(f"cannot import '{name}': {e}{cure(e)}") from e
     for place in places:
         if hasattr(place, attribute):
             return getattr(place, attribute)

@@ -134,7 +134,7 @@ def pettingzoo_maker(config):
         try:
             module = importlib.import_module(config["id"])
         except ImportError as e:
-            raise Refusal(f"id: {e}; expected a module with `parallel_env`, such as pettingzoo.butterfly.pistonball_v6") from e
+            raise Refusal(f"id: {e}; expected a module with `parallel_env`, such as pettingzoo.butterfly.pistonball_v6{cure(e)}") from e
         if not hasattr(module, "parallel_env"):
             raise Refusal(f"id: expected a Parallel env of PettingZoo, got '{config['id']}', which has no `parallel_env`")
         make = module.parallel_env

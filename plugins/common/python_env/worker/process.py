@@ -25,34 +25,36 @@ def reply(body=b""):
     write_all(struct.pack("<I", len(body)) + body)
 
 
-def shortened(text):
-    return text if len(text) <= MOST_TRACEBACK else text[:200] + "\n  ...\n" + text[200 - MOST_TRACEBACK:]
-
-
 class Worker:
+    kind, rows = "gymnasium", None  # until the configuration is known
+
     def create(self, text):
         """b"C" and the configuration: creates the envs of my rows. The first worker answers with a description."""
         global gymnasium, numpy, spaces
-        config = json.loads(text)
+        config = self.config = json.loads(text)
         self.index, self.workers = config["worker"], config["workers"]
         try:
             import gymnasium.spaces
             import gymnasium.wrappers
             import numpy
         except ImportError as e:
-            raise Refusal(f"python: {sys.executable}: a package is missing: {e}") from e
+            raise Refusal(f"python: {sys.executable}: a package is missing: {e}{cure(e)}") from e
         spaces = gymnasium.spaces
-        maker, rows = KINDS[config["kind"]]
+        self.kind, self.ends_episodes = config["kind"], config["on_error"] == "end_episode"
+        maker, rows = KINDS[self.kind]
         self.own = range(self.index, config["rows"], self.workers)
         self.make = maker(config)
         self.rows = rows(self.make, len(self.own))
         self.rows.build()
         self.channels = self.rows.describe(self.rows.envs[0])
+        if self.ends_episodes:
+            self.channels.append(ERROR_CHANNEL)
         return json.dumps(self.describe()).encode() if self.index == 0 else b""
 
     def describe(self):
         """Describes the envs by probing a separate one, so that no row is affected."""
         sample = self.make()
+        warnings = probe(self.make, sample, self.config)
         try:
             not_kept = self.rows.goes_on(sample)
         except Exception as e:  # an env's objects may raise anything when pickled
@@ -63,6 +65,7 @@ class Worker:
             "agents": len(getattr(self.rows, "agents", [0])),
             "channels": self.channels,
             "versions": versions(),
+            "warnings": warnings,
             "not_kept": not_kept,
             "pictures": "rgb_array" in modes,
             "fps": float(metadata.get("render_fps") or 0),
@@ -89,6 +92,7 @@ class Worker:
             return array(c["name"], (*agents, *c["shape"]), TYPES[c["dtype"]])
 
         self.rows.bind({c["name"]: channel(c) for c in self.channels})
+        self.play = EndingRows(self.rows, {c["name"]: channel(c) for c in self.channels}) if self.ends_episodes else self.rows
         self.seeds = array("seeds", (), "uint64")
         self.mask = array("mask", (), "uint8")
 
@@ -134,7 +138,7 @@ class Worker:
         places = range(self.place(begin), self.place(end))
         mask = self.mask[places.start:places.stop].tolist()
         seeds = dict(zip(places, self.seeds[places.start:places.stop].tolist()))
-        self.rows.reset([i for i, wanted in zip(places, mask) if wanted], seeds)
+        self.play.reset([i for i, wanted in zip(places, mask) if wanted], seeds)
 
     def serve(self):
         done = struct.pack("<I", 0)
@@ -145,10 +149,13 @@ class Worker:
                         message += read_exactly(RANGE.size - len(message))
                     kind, begin, end = RANGE.unpack(message)
                     if kind == STEP:
-                        self.rows.step(self.place(begin), self.place(end))
+                        self.play.step(self.place(begin), self.place(end))
                     else:
                         self.reset(begin, end)
-                    os.write(REPLIES, done)
+                    if self.ends_episodes and (warning := self.play.take_warning(self.own)):
+                        reply(b"W" + warning.encode())
+                    else:
+                        os.write(REPLIES, done)
                     continue
                 if len(message) < HEADER.size:
                     message += read_exactly(HEADER.size - len(message))
@@ -160,30 +167,13 @@ class Worker:
                 if isinstance(e, SystemExit) and e.code == 0:
                     raise
                 try:
-                    said = self.report(e)
+                    place = self.rows.at if self.rows else -1
+                    said = report(e, self.own[place] if place >= 0 else -1, self.kind)
                 except MemoryError:
                     said = OUT_OF_MEMORY
                 reply(said)
-        self.rows.close()
-
-    def report(self, error):
-        """The error as JSON, with the traceback from the first line outside this file."""
-        place = self.rows.at if hasattr(self, "rows") else -1
-        said = {
-            "row": self.own[place] if place >= 0 else -1,
-            "config": isinstance(error, Refusal),
-            "oom": isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM),
-        }
-        if said["config"]:
-            said |= {"row": -1, "error": shortened(str(error))}
-        else:
-            at = error.__traceback__
-            while at.tb_next and at.tb_frame.f_code.co_filename == __file__:
-                at = at.tb_next
-            lines = "".join(traceback.format_exception(error.with_traceback(at))).rstrip()
-            last = traceback.format_exception_only(error)[-1].strip()
-            said |= {"error": shortened(last), "traceback": shortened(lines)}
-        return b"E" + json.dumps(said).encode()
+        if self.rows:
+            self.rows.close()
 
 
 def main():

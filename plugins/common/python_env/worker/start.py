@@ -6,7 +6,7 @@ The plugin contains this text and starts it with these descriptors (numbers are 
                   another letter, a length (8 bytes), as many bytes: see Worker.ANSWERS
                   the end: no more commands
     4  replies    a length (4 bytes), as many bytes: none, or b"V" and an answer, or b"E" and an error (JSON, at most
-                  64 KiB)
+                  64 KiB), or b"W" and a warning
     5  memory     one array per channel, seeds and mask; the rows of one worker are adjacent
     6  this text
     7  a pipe that closes when the trial's process ends for any reason
@@ -22,15 +22,19 @@ import functools
 import importlib
 import importlib.metadata
 import importlib.util
+import inspect
 import json
 import mmap
 import os
 import pickle
+import re
+import shlex
 import signal
 import struct
 import sys
 import traceback
 import zlib
+from collections.abc import Mapping
 
 COMMANDS, REPLIES, MEMORY, SOURCE, LIFE = range(3, 8)
 RANGE = struct.Struct("<BQQ")

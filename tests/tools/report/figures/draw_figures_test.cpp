@@ -52,7 +52,7 @@ class DrawFiguresTest : public testing::Test {
 
 TEST_F(DrawFiguresTest, OneProcessMakesAllAndTheSameEachTime) {
   const Drawings drawings = DrawFigures({Bars("one"), Bars("two")}, folder_);
-  ASSERT_TRUE(drawings.missing.empty()) << drawings.missing.begin()->second << kInstallFigures;
+  ASSERT_TRUE(drawings.missing.empty()) << drawings.missing.begin()->second;
   for (const char* file : {"one.png", "two.png", "figures/one.svg", "figures/one.vl.json", "figures/two.svg"})
     EXPECT_TRUE(Has(file)) << file;
   const std::string png = ReadFile(folder_ / "one.png").value();
@@ -87,7 +87,7 @@ Figure Efficiency(const std::string& name, double high) {
 
 TEST_F(DrawFiguresTest, AnIntervalFarBeyondTheAxisChangesNoSize) {
   const Drawings drawings = DrawFigures({Efficiency("near", 60), Efficiency("far", 6000)}, folder_);
-  ASSERT_TRUE(drawings.missing.empty()) << drawings.missing.begin()->second << kInstallFigures;
+  ASSERT_TRUE(drawings.missing.empty()) << drawings.missing.begin()->second;
   const auto size = [&](const char* name) {
     const std::string& svg = drawings.svg.at(name);
     return svg.substr(svg.find("viewBox"), svg.find('>') - svg.find("viewBox"));
@@ -119,7 +119,7 @@ TEST_F(DrawFiguresTest, ACrashCostsTheFiguresAfterItAndLeavesNoOldPicture) {
 TEST_F(DrawFiguresTest, WithoutTheWheelItReportsHowToInstallIt) {
   PretendPython(R"(echo '{"why_none": "No module named vl_convert in python3"}')");
   const Drawings drawings = DrawFigures({Bars("one")}, folder_);
-  EXPECT_THAT(drawings.missing.at("one"), HasSubstr("No module named vl_convert in python3; run scripts/bootstrap, or"));
+  EXPECT_THAT(drawings.missing.at("one"), HasSubstr("No module named vl_convert in python3; run `"));
   EXPECT_TRUE(drawings.javascript.empty());
   setenv("BACKPLANE_PYTHON", "/nowhere/python", 1);
   EXPECT_THAT(DrawFigures({Bars("one")}, folder_).missing.at("one"), HasSubstr("Python was not started"));
