@@ -10,6 +10,7 @@
 #include "embed/open_env.hpp"
 #include "embed/row_threads.hpp"
 #include "rollout/action_check.hpp"
+#include "rollout/camera.hpp"
 #include "rollout/episode_tracker.hpp"
 #include "rollout/instance.hpp"
 
@@ -28,11 +29,19 @@ class EmbeddedEnv {
   void SetAutoreset(Autoreset mode);
   void CheckActions(bool on) { checks_actions_ = on; }
   void SetSeed(uint64_t seed);
+  void SetTimeLimit(uint64_t steps);  // 0: none
 
   void Reset(const uint8_t* mask, const uint64_t* seeds);
   void Step();
   void Send();
   void Wait();
+
+  struct Picture {
+    uint32_t format = 0;  // BP_RENDER_*
+    Camera::Size size;
+    std::string backdrop, frame;
+  };
+  const Picture& Draw(uint64_t row);  // valid until the next call
 
   std::vector<std::byte> Save();  // all rows
   void Load(const void* data, uint64_t n);
@@ -65,6 +74,7 @@ class EmbeddedEnv {
   const StatePart& Part(const std::string& name) const;
   std::vector<double> AllState(uint64_t row);
   void RequireRest() const;
+  void RequireRow(uint64_t row) const;
   void RequireStarted() const;
   uint64_t TakeSeed(uint64_t row);
   void BeginEpisode(uint64_t row);
@@ -104,6 +114,7 @@ class EmbeddedEnv {
   std::vector<uint8_t> mask_;          // 0 between calls
   std::vector<uint64_t> seeds_;
   std::vector<StatePart> state_parts_;
+  Picture picture_;
   RowThreads row_threads_;
   std::string spec_;
 };
