@@ -48,22 +48,19 @@ class Worker:
         self.rows = rows(self.make, len(self.own))
         self.rows.build()
         self.channels = self.rows.describe(self.rows.envs[0])
+        self.not_kept = self.rows.keep()
         return json.dumps(self.describe()).encode() if self.index == 0 else b""
 
     def describe(self):
         """Describes the envs by probing a separate one, so that no row is affected."""
         sample = self.make()
-        try:
-            not_kept = self.rows.goes_on(sample)
-        except Exception as e:  # an env's objects may raise anything when pickled
-            not_kept = f"{type(e).__name__}: {e}"
         metadata = getattr(sample, "metadata", None) or {}
         modes = metadata.get("render_modes") or []
         said = {
             "agents": len(getattr(self.rows, "agents", [0])),
             "channels": self.channels,
             "versions": versions(),
-            "not_kept": not_kept,
+            "not_kept": self.not_kept,
             "pictures": "rgb_array" in modes,
             "fps": float(metadata.get("render_fps") or 0),
             "max_episode_steps": self.rows.time_limit(sample),

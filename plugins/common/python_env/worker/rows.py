@@ -24,16 +24,44 @@ class Rows:
     def get_states(self):
         states = []
         for self.at, env in enumerate(self.envs):
-            states.append(pickle.dumps(env, protocol=5))
+            states.append(pickle.dumps(env.state() if isinstance(env, Recorder) else env, protocol=5))
         self.at = -1
         return states
 
     def set_states(self, states):
         for self.at, state in enumerate(states):
             self.envs[self.at].close()
-            self.envs[self.at] = pickle.loads(state)
+            self.envs[self.at] = self.restored(pickle.loads(state))
         self.at = -1
         self.refresh()
+
+    def restored(self, state):
+        if not isinstance(state, tuple):
+            return state
+        env = Recorder(self.make())
+        if not env.play(state):
+            print(f"row {self.at} of this process: the steps of its episode differ from those before, so it resumes differently", flush=True)
+        return env
+
+    def keep(self):
+        """Chooses how rows are saved: by pickle, or else as actions. Returns the reason if neither works."""
+        sample = self.make()
+        try:
+            reason = self.goes_on(sample)
+        except Exception as e:  # an env's objects may raise anything when pickled
+            reason = f"{type(e).__name__}: {e}"
+        finally:
+            sample.close()
+        if not reason:
+            return ""
+        try:
+            if not replays(self.make):
+                return f"{reason}; equal seeds and actions give different steps"
+        except Exception as e:
+            return f"{reason}; replay: {type(e).__name__}: {e}"
+        self.envs = [Recorder(env) for env in self.envs]
+        self.refresh()
+        return ""
 
     def close(self):
         for env in self.envs:
