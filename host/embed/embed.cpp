@@ -91,6 +91,10 @@ bp_status bp_embed_seed(bp_embed* handle, uint64_t seed) {
   return InEnv(handle, [&](EmbeddedEnv& env) { env.SetSeed(seed); });
 }
 
+bp_status bp_embed_time_limit(bp_embed* handle, uint64_t steps) {
+  return InEnv(handle, [&](EmbeddedEnv& env) { env.SetTimeLimit(steps); });
+}
+
 bp_status bp_embed_step(bp_embed* handle) {
   return InEnv(handle, [](EmbeddedEnv& env) { env.Step(); });
 }
@@ -153,5 +157,14 @@ bp_status bp_embed_set_state(bp_embed* handle, uint64_t row, uint64_t n, const c
       parts.push_back({names[i], values[i], sizes[i]});
     }
     env.SetState(row, parts);
+  });
+}
+
+bp_status bp_embed_render(bp_embed* handle, uint64_t row, bp_picture* out) {
+  return InEnv(handle, [&](EmbeddedEnv& env) {
+    Require(out, "out");
+    const EmbeddedEnv::Picture& drawn = env.Draw(row);
+    *out = {drawn.format,          drawn.size.width,   drawn.size.height,     0,
+            drawn.backdrop.data(), drawn.frame.data(), drawn.backdrop.size(), drawn.frame.size()};
   });
 }

@@ -103,6 +103,15 @@ void EmbeddedEnv::SetSeed(uint64_t seed) {
   for (RowEpisodes& row : episodes_) row.series = seed, row.number = 0, row.is_own = 0;
 }
 
+void EmbeddedEnv::SetTimeLimit(uint64_t steps) {
+  RequireRest();
+  if (tracker_.env_cuts())
+    throw TrialFailure(BP_E_UNSUPPORTED, env_.id(),
+                       "truncates its episodes itself, so the host cannot change their time limit");
+  tracker_.set_limit(steps == 0 || steps > INT64_MAX ? EpisodeTracker::kNoLimit : static_cast<int64_t>(steps));
+  spec_ = SpecText();
+}
+
 uint64_t EmbeddedEnv::TakeSeed(uint64_t row) {
   RowEpisodes& episodes = episodes_[row];
   const uint64_t number = episodes.number++;

@@ -10,6 +10,7 @@
 #include "embed/open_env.hpp"
 #include "embed/row_threads.hpp"
 #include "rollout/action_check.hpp"
+#include "rollout/camera.hpp"
 #include "rollout/episode_tracker.hpp"
 #include "rollout/instance.hpp"
 
@@ -28,6 +29,7 @@ class EmbeddedEnv {
   void SetAutoreset(Autoreset mode);
   void CheckActions(bool on) { checks_actions_ = on; }
   void SetSeed(uint64_t seed);
+  void SetTimeLimit(uint64_t steps);  // 0: none
 
   void Reset(const uint8_t* mask, const uint64_t* seeds);
   void Step();
@@ -35,6 +37,13 @@ class EmbeddedEnv {
   void Wait();
   // The error that ended the row's episode in the last step; empty: none did.
   const std::string& ErrorOf(uint64_t row) const;
+
+  struct Picture {
+    uint32_t format = 0;  // BP_RENDER_*
+    Camera::Size size;
+    std::string backdrop, frame;
+  };
+  const Picture& Draw(uint64_t row);  // valid until the next call
 
   std::vector<std::byte> Save();  // all rows
   void Load(const void* data, uint64_t n);
@@ -67,6 +76,7 @@ class EmbeddedEnv {
   const StatePart& Part(const std::string& name) const;
   std::vector<double> AllState(uint64_t row);
   void RequireRest() const;
+  void RequireRow(uint64_t row) const;
   void RequireStarted() const;
   uint64_t TakeSeed(uint64_t row);
   void BeginEpisode(uint64_t row);
@@ -109,6 +119,7 @@ class EmbeddedEnv {
   std::vector<uint64_t> seeds_;
   std::vector<std::string> errors_;  // of the last step; [0] unless errors end episodes
   std::vector<StatePart> state_parts_;
+  Picture picture_;
   RowThreads row_threads_;
   std::string spec_;
 };

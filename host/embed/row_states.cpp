@@ -1,4 +1,4 @@
-// Saves and loads the state of all rows as bytes, and of one row by name.
+// Saves and loads the state of all rows as bytes, and of one row by name; draws a row's state.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +37,8 @@ TrialFailure NotSaved(const EnvInstance& env, const std::string& what) {
 std::vector<std::byte> EmbeddedEnv::Save() {
   RequireRest();
   if (!HasSnapshots(env_)) throw TrialFailure(BP_E_UNSUPPORTED, env_.id(), "offers no snapshots (bp.env.snapshot/1)");
-  if (std::all_of(phases_.begin(), phases_.end(), [](uint8_t phase) { return phase == kNone; })) RequireStarted();
+  const auto is_new = [](const RowEpisodes& row) { return row.number == 0; };
+  if (std::all_of(episodes_.begin(), episodes_.end(), is_new)) RequireStarted();  // a row whose episode has ended is saved, too
   const std::vector<std::byte> of_env = SaveRows(env_);
   SavedHead head;
   head.rows = env_.rows(), head.bytes_of_env = of_env.size(), head.mode = static_cast<int64_t>(mode_);
@@ -109,10 +110,14 @@ const EmbeddedEnv::StatePart& EmbeddedEnv::Part(const std::string& name) const {
                      fmt::format("has no state '{}'{}", name, DidYouMean(Nearest(name, Candidates(names)))));
 }
 
-std::vector<double> EmbeddedEnv::AllState(uint64_t row) {
+void EmbeddedEnv::RequireRow(uint64_t row) const {
   RequireRest();
   if (row >= env_.rows())
     throw TrialFailure(BP_E_INVALID_ARG, env_.id(), fmt::format("expected a row from 0 to {}, got {}", env_.rows() - 1, row));
+}
+
+std::vector<double> EmbeddedEnv::AllState(uint64_t row) {
+  RequireRow(row);
   std::vector<double> all;
   if (!state_parts_.empty()) all.resize(state_parts_.back().offset + state_parts_.back().size);
   const bp_env_inject_1* const inject = InjectOf(env_);
@@ -151,6 +156,17 @@ void EmbeddedEnv::SetState(uint64_t row, const std::vector<PartValues>& parts) {
     phases_[row] = kNone;
     throw;
   }
+}
+
+const EmbeddedEnv::Picture& EmbeddedEnv::Draw(uint64_t row) {
+  RequireRow(row);
+  Camera camera(env_);
+  if (episodes_[row].number == 0)
+    throw TrialFailure(BP_E_INVALID_ARG, "", fmt::format("row {} has no state to draw\nhint: call bp_embed_reset first", row));
+  if (picture_.format == 0) picture_.size = camera.Measure();
+  picture_.format = camera.png() ? BP_RENDER_PNG : BP_RENDER_SVG;
+  picture_.backdrop = camera.Backdrop(row), picture_.frame = camera.Frame(row);
+  return picture_;
 }
 
 }  // namespace backplane

@@ -1,4 +1,5 @@
 // The JSON of bp_embed_spec and bp_embed_envs.
+#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -55,6 +56,17 @@ json ChannelText(const EnvChannels::Channel& channel) {
           {"by", channel.by_host ? "host" : "env"}};
 }
 
+// The default of the option max_episode_steps, or null if it is not a number.
+json DefaultLimit(const PluginInfo& env) {
+  int64_t steps = 0;
+  for (const OptionInfo& option : env.options)
+    if (option.path == "max_episode_steps" && option.def) {
+      const char* const end = option.def->data() + option.def->size();
+      if (std::from_chars(option.def->data(), end, steps).ptr == end && steps > 0) return steps;
+    }
+  return nullptr;
+}
+
 std::vector<std::string> OnlyOnce(std::vector<std::string> texts) {
   std::vector<std::string> once;
   for (std::string& text : texts)
@@ -70,7 +82,8 @@ std::string EmbeddedEnv::SpecText() {
   for (const EnvChannels::Channel& channel : channels_.all()) channels.push_back(ChannelText(channel));
   for (const StatePart& part : state_parts_) state.push_back({{"name", part.name}, {"size", part.size}});
   const auto* const clock = env_.Extension<bp_env_clock_1>(BP_ENV_CLOCK_1);
-  const int64_t limit = env_.spec().max_episode_steps;
+  const auto* const render = env_.Extension<bp_env_render_1>(BP_ENV_RENDER_1);
+  const int64_t limit = tracker_.env_cuts() ? env_.spec().max_episode_steps : tracker_.limit();
   json options = about_.options;
   if (about_.ends_episodes) options[kOnError] = kEndEpisode;
   const json spec = {
@@ -82,11 +95,12 @@ std::string EmbeddedEnv::SpecText() {
       {"agents", env_.agents()},
       {"threads", row_threads_.threads()},
       {"seed", seed_},
-      {"max_episode_steps", limit > 0 ? json(limit) : json(nullptr)},
+      {"max_episode_steps", limit > 0 && limit < EpisodeTracker::kNoLimit ? json(limit) : json(nullptr)},
       {"step_s", clock ? json(env_.Call("step_s", [&](const bp_env* env) { return clock->step_s(env); })) : json(nullptr)},
       {"resets_itself", env_.resets_itself()},
       {"autoreset", kModes[static_cast<int32_t>(mode_)]},
       {"snapshot", HasSnapshots(env_)},
+      {"picture", render == nullptr ? json(nullptr) : json(render->format == BP_RENDER_PNG ? "png" : "svg")},
       {"state", state},
       {"options", options},
       {"warnings", OnlyOnce(warnings_)},
@@ -107,6 +121,7 @@ std::string EnvListText() {
                     {"aliases", info.aliases},
                     {"file", info.file.string()},
                     {"rows", std::max<uint64_t>(info.rows, 1)},
+                    {"max_episode_steps", DefaultLimit(info)},
                     {"refused", refused.empty() ? json(nullptr) : json(refused)}});
   }
   return list.dump(-1, ' ', false, json::error_handler_t::replace);

@@ -7,23 +7,15 @@
 #include <cmath>
 
 #include "backplane/ext/clock.h"
-#include "backplane/ext/render.h"
-#include "backplane/ext/source.h"
+#include "rollout/camera.hpp"
 
 namespace backplane {
 namespace {
 
-// The largest side of a picture, in pixels. Larger ones do not suit a page.
-constexpr uint32_t kMaxSide = 8192;
 constexpr double kLongestFrame_s = 1 / 24.9;  // 25 frames a second look smooth; more than 30 only cost bytes
 constexpr double kShortest_s = 2.5;           // a shorter film runs slower
 constexpr uint64_t kSlowest = 8;              // by at most this factor
 constexpr uint64_t kMostFrames = 5000;        // per episode; longer ones skip states
-
-bp_status AppendText(const bp_writer* writer, const void* data, uint64_t n) {
-  static_cast<std::string*>(writer->impl)->append(static_cast<const char*>(data), n);
-  return BP_OK;
-}
 
 std::string Base64(const std::string& bytes) {
   static constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -44,58 +36,21 @@ std::string InWords(const std::string& name) {
   return words;
 }
 
-// Requests pictures of an env's only row.
-class Camera {
- public:
-  explicit Camera(EnvInstance& env) : env_(env), render_(env.Extension<bp_env_render_1>(BP_ENV_RENDER_1)) {
-    if (render_ == nullptr)
-      throw TrialFailure(BP_E_UNSUPPORTED, env.id(),
-                         env.Extension<bp_env_source_1>(BP_ENV_SOURCE_1) != nullptr
-                             ? "is a data set, which has no episodes to film"
-                             : "cannot draw pictures, because it does not offer " BP_ENV_RENDER_1);
-    if (render_->format != BP_RENDER_SVG && render_->format != BP_RENDER_PNG)
-      throw TrialFailure(BP_E_UNSUPPORTED, env.id(),
-                         "expected pictures in format 1 (SVG) or 2 (PNG), got " + std::to_string(render_->format));
-  }
-
-  void Describe(Film* film) {
-    env_.Call("size of a picture", [&](bp_env* env) { return render_->size(env, &film->width, &film->height); });
-    if (film->width == 0 || film->height == 0 || film->width > kMaxSide || film->height > kMaxSide)
-      throw TrialFailure(BP_E_INTERNAL, env_.id(),
-                         "expected pictures with sides of 1 to " + std::to_string(kMaxSide) + " pixels, got " +
-                             std::to_string(film->width) + " x " + std::to_string(film->height));
-    film->png = render_->format == BP_RENDER_PNG;
-  }
-  // Chooses the drawn states of an episode of so many steps, whose duration follows from the env's clock.
-  void SetPace(double steps, Film* film) {
-    const auto* clock = env_.Extension<bp_env_clock_1>(BP_ENV_CLOCK_1);
-    film->slower = 0;
-    film->every = static_cast<uint64_t>(steps) / kMostFrames + 1;
-    if (clock == nullptr) return;
-    const double step_s = env_.Call("step_s", [&](bp_env* env) { return clock->step_s(env); });
-    if (!(step_s > 0) || !std::isfinite(step_s))
-      throw TrialFailure(BP_E_INTERNAL, env_.id(), fmt::format("step_s: expected more than 0 s, got {}", step_s));
-    for (film->slower = 1; film->slower < kSlowest && steps * step_s * static_cast<double>(film->slower) < kShortest_s;)
-      film->slower *= 2;
-    const double shown_s = step_s * static_cast<double>(film->slower);
-    film->every =
-        std::max(film->every, static_cast<uint64_t>(std::clamp(kLongestFrame_s / shown_s, 1.0, std::max(steps, 1.0))));
-    film->frame_s = shown_s * static_cast<double>(film->every);
-  }
-  std::string Backdrop() { return Take(render_->backdrop, "backdrop"); }
-  std::string Frame() { return Take(render_->frame, "frame"); }
-
- private:
-  std::string Take(bp_status (*draw)(bp_env*, uint64_t, const bp_writer*), const char* what) {
-    std::string picture;
-    const bp_writer writer{sizeof(bp_writer), 0, &picture, AppendText};
-    env_.Call(what, [&](bp_env* env) { return draw(env, 0, &writer); });
-    return render_->format == BP_RENDER_PNG ? Base64(picture) : picture;
-  }
-
-  EnvInstance& env_;
-  const bp_env_render_1* render_;
-};
+// Chooses the drawn states of an episode of so many steps, whose duration follows from the env's clock.
+void SetPace(EnvInstance& env, double steps, Film* film) {
+  const auto* clock = env.Extension<bp_env_clock_1>(BP_ENV_CLOCK_1);
+  film->slower = 0;
+  film->every = static_cast<uint64_t>(steps) / kMostFrames + 1;
+  if (clock == nullptr) return;
+  const double step_s = env.Call("step_s", [&](bp_env* instance) { return clock->step_s(instance); });
+  if (!(step_s > 0) || !std::isfinite(step_s))
+    throw TrialFailure(BP_E_INTERNAL, env.id(), fmt::format("step_s: expected more than 0 s, got {}", step_s));
+  for (film->slower = 1; film->slower < kSlowest && steps * step_s * static_cast<double>(film->slower) < kShortest_s;)
+    film->slower *= 2;
+  const double shown_s = step_s * static_cast<double>(film->slower);
+  film->every = std::max(film->every, static_cast<uint64_t>(std::clamp(kLongestFrame_s / shown_s, 1.0, std::max(steps, 1.0))));
+  film->frame_s = shown_s * static_cast<double>(film->every);
+}
 
 EvaluationResult PlayInTime(Evaluator& evaluator, const EnvInstance& env, TrialThreads& threads) {
   EvaluationResult result = evaluator.Play(Evaluator::Policy::kLearner, threads.clocks());
@@ -117,19 +72,21 @@ Film PlayFilm(EnvInstance& env, LearnerInstance& learner, TrialThreads& threads,
                        "starts the next episode in the step that ends one, so the end of an episode cannot be filmed");
   Camera camera(env);
   Film film;
-  camera.Describe(&film);
+  const auto [width, height] = camera.Measure();
+  film.width = width, film.height = height, film.png = camera.png();
+  const auto text_of = [&](const std::string& picture) { return film.png ? Base64(picture) : picture; };
   Evaluator evaluator(env, learner, threads.collectors(), 1, seed, cancelled, beat, episode);
   evaluator.CapEpisodes(limits.episode_steps);
   if (limits.wall_time_s) evaluator.EndBy(NowNs() + static_cast<int64_t>(std::min(*limits.wall_time_s, 1e9) * 1e9));
   // Played twice, because the episode's length decides which states are drawn.
   const EvaluationResult result = PlayInTime(evaluator, env, threads);
-  camera.SetPace(result.lengths[0], &film);
+  SetPace(env, result.lengths[0], &film);
   const auto steps = static_cast<uint64_t>(result.lengths[0]);
   uint64_t step = 0;
   evaluator.OnEveryState([&](double return_so_far) {
     if (step > 0) film.returns.push_back(return_so_far);
-    if (step == 0) film.backdrop = camera.Backdrop();
-    if (step % film.every == 0 || step == steps) film.frames.push_back(camera.Frame());
+    if (step == 0) film.backdrop = text_of(camera.Backdrop(0));
+    if (step % film.every == 0 || step == steps) film.frames.push_back(text_of(camera.Frame(0)));
     ++step;
   });
   const EvaluationResult again = PlayInTime(evaluator, env, threads);

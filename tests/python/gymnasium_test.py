@@ -3,9 +3,8 @@
 
   gymnasium_test.py    (BACKPLANE_HOME: the build tree)
 """
-import copy
+import importlib.util
 import os
-import pickle
 import threading
 import unittest
 import warnings
@@ -84,10 +83,10 @@ class Autoreset(unittest.TestCase):
 
 class Checks(unittest.TestCase):
     def test_gymnasium_has_no_complaint(self):
-        for name in ("Ant-v5", "CartPole-v1", "HalfCheetah-v5", "Pendulum-v1", "MountainCarContinuous-v0"):
+        for name in ("ant", "cartpole", "half_cheetah", "humanoid", "mountain_car_continuous", "pendulum", "quadruped_stand"):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                check_env(gymnasium.make("backplane/" + name).unwrapped, skip_render_check=True)
+                check_env(gymnasium.make("backplane/" + name).unwrapped, skip_render_check=importlib.util.find_spec("vl_convert") is None)
 
     def test_every_env_is_registered_by_all_its_names(self):
         for env in backplane_rl.envs():
@@ -206,8 +205,6 @@ class Misuse(unittest.TestCase):
             backplane_rl.make_vec("antt")
         with self.assertRaisesRegex(ValueError, "rows: expected an integer"):
             backplane_rl.make_vec("ant", -1)
-        with self.assertRaisesRegex(ValueError, "render_mode: expected None"):
-            backplane_rl.make_vec("ant", render_mode="rgb_array")
         with self.assertRaisesRegex(TypeError, "10; use backplane_rl.pettingzoo"):
             backplane_rl.make_vec("uav_grid")
 
@@ -217,11 +214,6 @@ class Misuse(unittest.TestCase):
         self.refused("closed", np.zeros((2, 8)), backplane_rl.BackplaneError)
         with self.assertRaisesRegex(backplane_rl.BackplaneError, "open env"):
             self.envs.state(0)
-
-    def test_of_pickling(self):
-        for call in (pickle.dumps, copy.copy, copy.deepcopy):
-            with self.assertRaisesRegex(TypeError, "belongs to the process that opened it"):
-                call(self.envs)
 
     def test_before_a_reset(self):
         with self.assertRaisesRegex(backplane_rl.BackplaneError, "no running episode"):

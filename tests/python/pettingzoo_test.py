@@ -3,6 +3,9 @@
 
   pettingzoo_test.py    (BACKPLANE_HOME: the build tree)
 """
+import copy
+import importlib.util
+import pickle
 import unittest
 import warnings
 
@@ -11,7 +14,8 @@ import needs
 needs.packages("cffi", "gymnasium", "pettingzoo")
 
 import numpy as np
-from pettingzoo.test import parallel_api_test, parallel_seed_test
+from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, render_test, seed_test, state_test
+from pettingzoo.utils import parallel_to_aec
 
 import backplane_rl
 
@@ -36,6 +40,18 @@ class UavGrid(unittest.TestCase):
             warnings.simplefilter("error")
             parallel_api_test(backplane_rl.pettingzoo.parallel_env("uav_grid"), num_cycles=300)
         parallel_seed_test(lambda: backplane_rl.pettingzoo.parallel_env("uav_grid"), num_cycles=100)
+
+    def test_passes_pettingzoos_tests_one_agent_at_a_time(self):
+        def env(**arguments):
+            return parallel_to_aec(backplane_rl.pettingzoo.parallel_env("uav_grid", **arguments))
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            api_test(env(), num_cycles=200)
+            seed_test(env, num_cycles=100)
+            state_test(env(), backplane_rl.pettingzoo.parallel_env("uav_grid"))
+            if importlib.util.find_spec("vl_convert"):
+                render_test(lambda render_mode: env(render_mode="rgb_array"))  # it first asks for "human"
 
     def test_agents_leave_and_stay_away(self):
         env = backplane_rl.pettingzoo.parallel_env("uav_grid", grid_size=12, n_obstacles=10, n_uavs=6, mask_static=False)
@@ -86,6 +102,36 @@ class UavGrid(unittest.TestCase):
             if not env.agents:
                 break
 
+    def test_copies_resume(self):
+        env = backplane_rl.pettingzoo.parallel_env("uav_grid", n_uavs=4)
+        _, infos = env.reset(seed=3)
+        for _ in range(5):
+            env.step({agent: np.argmax(infos[agent]["action_mask"]) for agent in env.agents})
+        for agent in env.agents:
+            env.action_space(agent).seed(1)
+        others = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
+        for _ in range(30):
+            actions = {agent: env.action_space(agent).sample() for agent in env.agents}
+            want, state = env.step(actions), env.state()
+            for other in others:
+                self.assertEqual({agent: other.action_space(agent).sample() for agent in other.agents}, actions)
+                got = other.step(actions)
+                self.assertEqual(got[1:4], want[1:4])
+                np.testing.assert_array_equal(other.state(), state)
+                for agent, seen in want[0].items():
+                    np.testing.assert_array_equal(got[0][agent], seen)
+
+    def test_time_limits_and_seeds(self):
+        env = backplane_rl.pettingzoo.parallel_env("uav_grid", max_episode_steps=3)
+        self.assertEqual(len(play(env, 2**64 - 1)), 3)
+        with self.assertRaisesRegex(ValueError, "seed: expected an integer from 0, got -1"):
+            env.reset(seed=-1)
+
+    def test_after_the_end_a_step_does_nothing(self):
+        env = backplane_rl.pettingzoo.parallel_env("uav_grid", max_steps=3)
+        play(env, 0)
+        self.assertEqual(env.step({}), ({}, {}, {}, {}, {}))
+
     def test_misuse_is_rejected(self):
         env = backplane_rl.pettingzoo.parallel_env("uav_grid")
         with self.assertRaisesRegex(ValueError, "reset starts an episode"):
@@ -98,6 +144,23 @@ class UavGrid(unittest.TestCase):
         env.close()
         with self.assertRaisesRegex(backplane_rl.BackplaneError, "closed"):
             env.reset()
+
+
+@unittest.skipUnless(importlib.util.find_spec("supersuit"), "SuperSuit is in the environments of scripts/test_adapters only")
+class SuperSuit(unittest.TestCase):
+    def test_wraps_and_vectorizes(self):
+        import supersuit
+
+        env = supersuit.frame_stack_v1(supersuit.dtype_v0(backplane_rl.pettingzoo.parallel_env("uav_grid", n_uavs=4), np.float64), 3)
+        parallel_api_test(env, num_cycles=100)
+        row = supersuit.pettingzoo_env_to_vec_env_v1(supersuit.black_death_v3(env))
+        for cpus in (0, 2):
+            envs = supersuit.concat_vec_envs_v1(row, 2, num_cpus=cpus, base_class="gymnasium")
+            obs, _ = envs.reset(seed=1)
+            for _ in range(150):  # longer than an episode
+                obs, *_ = envs.step(np.zeros(8, int))
+            self.assertEqual(obs.shape[0], 8)
+            envs.close()
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""RLlib's PPO on the new stack over the vector entry point.
+"""RLlib's PPO on the new stack over the vector entry point, its env runners in each mode, and its check of envs with several agents.
 
   rllib_test.py    (BACKPLANE_HOME: the build tree)
 """
@@ -9,14 +9,34 @@ import unittest
 
 import needs
 
-needs.packages("cffi", "gymnasium", "ray")
+needs.packages("cffi", "gymnasium", "pettingzoo", "ray")
 
 os.environ.update(RAY_AUTH_MODE="disabled", RAY_USAGE_STATS_ENABLED="0")  # a local cluster that writes nothing to the home folder
 
 import ray
 from ray.rllib.algorithms.ppo import PPOConfig
+from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
+from ray.rllib.env.wrappers.pettingzoo_env import ParallelPettingZooEnv
+from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 
 import backplane_rl
+
+SHIPPED = ("ant", "cartpole", "half_cheetah", "humanoid", "mountain_car_continuous", "pendulum", "quadruped_stand")
+
+
+class Envs(unittest.TestCase):
+    def test_are_sampled_in_each_mode(self):
+        for name in SHIPPED:
+            for mode in ("sync", "vector_entry_point"):
+                config = (PPOConfig().environment("backplane/" + name, env_config={"max_episode_steps": 20})
+                          .env_runners(num_env_runners=0, num_envs_per_env_runner=2, gym_env_vectorize_mode=mode))
+                runner = SingleAgentEnvRunner(config=config)
+                episodes = runner.sample(num_episodes=2, random_actions=True)
+                runner.stop()
+                self.assertTrue(all(len(episode) <= 20 and episode.is_done for episode in episodes), (name, mode))
+
+    def test_with_several_agents_pass_its_check(self):
+        check_multiagent_environments(ParallelPettingZooEnv(backplane_rl.pettingzoo.parallel_env("uav_grid")))
 
 
 class Ppo(unittest.TestCase):

@@ -3,6 +3,7 @@
 
   sb3_test.py    (BACKPLANE_HOME: the build tree)
 """
+import importlib.util
 import unittest
 import warnings
 
@@ -16,6 +17,8 @@ import torch
 from gymnasium.wrappers import TimeLimit
 from stable_baselines3 import PPO
 from stable_baselines3.common.env_checker import check_env
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormalize
 
@@ -23,6 +26,7 @@ import backplane_rl
 from from_states import FromStates
 
 ROWS, STEPS = 5, 300
+SHIPPED = ("ant", "cartpole", "half_cheetah", "humanoid", "mountain_car_continuous", "pendulum", "quadruped_stand")
 
 
 class Steps(unittest.TestCase):
@@ -63,10 +67,39 @@ class Steps(unittest.TestCase):
 
 class Checks(unittest.TestCase):
     def test_stable_baselines3_has_no_complaint(self):
-        for name in ("Ant-v5", "CartPole-v1", "Pendulum-v1"):
+        for name in SHIPPED:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 check_env(gymnasium.make("backplane/" + name))
+
+
+class Ids(unittest.TestCase):
+    """What SB3 makes of an id of gymnasium.make, as of its own envs."""
+
+    def test_make_vec_env(self):
+        ours, theirs = (make_vec_env(id, n_envs=2, seed=3, env_kwargs={"max_episode_steps": 9}) for id in ("backplane/CartPole-v1", "CartPole-v1"))
+        self.assertEqual(ours.reset().shape, theirs.reset().shape)
+        self.assertEqual(ours.render_mode, theirs.render_mode)
+        first = make_vec_env("backplane/CartPole-v1", n_envs=2, seed=3).reset()
+        np.testing.assert_array_equal(first[1], gymnasium.make("backplane/CartPole-v1").reset(seed=4)[0])
+        for i in range(9):
+            dones = [envs.step(np.array([i % 2, i % 2]))[2].tolist() for envs in (ours, theirs)]
+            self.assertEqual(*dones)
+        self.assertEqual(dones[0], [True, True])
+
+    def test_train_and_evaluate(self):
+        model = PPO("MlpPolicy", "backplane/CartPole-v1", n_steps=256, device="cpu", seed=0).learn(512)
+        for env in (gymnasium.make("backplane/CartPole-v1"), backplane_rl.sb3.make("cartpole", 2), make_vec_env("backplane/CartPole-v1")):
+            returns, lengths = evaluate_policy(model, env, n_eval_episodes=4, return_episode_rewards=True, warn=False)
+            self.assertEqual(returns, [float(length) for length in lengths])
+
+    @unittest.skipUnless(importlib.util.find_spec("sb3_contrib"), "sb3-contrib is in the environments of scripts/test_adapters only")
+    def test_train_in_sb3_contrib(self):
+        import sb3_contrib
+
+        sb3_contrib.TRPO("MlpPolicy", "backplane/CartPole-v1", n_steps=128, device="cpu").learn(256)
+        sb3_contrib.RecurrentPPO("MlpLstmPolicy", backplane_rl.sb3.make("cartpole", 2), n_steps=32, device="cpu").learn(64)
+        sb3_contrib.ARS("LinearPolicy", "backplane/Pendulum-v1", n_delta=2, device="cpu").learn(800)
 
 
 class Rows(unittest.TestCase):
@@ -92,6 +125,9 @@ class Rows(unittest.TestCase):
             envs.step(np.zeros((3, 8), np.float32))
         with self.assertRaisesRegex(backplane_rl.BackplaneError, "bp_embed_step_send"):
             envs.step_wait()
+        envs.seed(-1)
+        with self.assertRaisesRegex(ValueError, r"seed\[0\]: expected an integer from 0, got -1"):
+            envs.reset()
         envs.close()
         with self.assertRaisesRegex(backplane_rl.BackplaneError, "closed"):
             envs.step(np.zeros((2, 8), np.float32))
@@ -106,8 +142,27 @@ class Training(unittest.TestCase):
         self.assertGreater(np.mean([episode["r"] for episode in model.ep_info_buffer]), 60)
 
     def test_accepts_sb3s_wrappers(self):
-        model = PPO("MlpPolicy", VecNormalize(VecMonitor(backplane_rl.sb3.make("ant", 4, threads=2))), n_steps=32, batch_size=64, device="cpu")
+        envs = VecNormalize(VecMonitor(backplane_rl.sb3.make("ant", 4, threads=2)))
+        model = PPO("MlpPolicy", envs, n_steps=32, batch_size=64, device="cpu")
         model.learn(256)
+        evaluated = VecNormalize(backplane_rl.sb3.make("ant", 2, max_episode_steps=50), training=False, norm_reward=False)
+        evaluated.obs_rms = envs.obs_rms
+        self.assertEqual(evaluate_policy(model, evaluated, n_eval_episodes=2, return_episode_rewards=True, warn=False)[1], [50, 50])
+
+    def test_of_each_env_takes_20000_steps(self):
+        torch.set_num_threads(1)
+        for name in SHIPPED:
+            model = PPO("MlpPolicy", backplane_rl.sb3.make(name, 8), n_steps=250, batch_size=500, n_epochs=2, device="cpu", seed=0)
+            model.learn(20_000)
+            self.assertEqual(model.num_timesteps, 20_000, name)
+            self.assertTrue(all(bool(torch.isfinite(weights).all()) for weights in model.policy.parameters()), name)
+
+    def test_draws_rows(self):
+        if importlib.util.find_spec("vl_convert"):
+            envs = backplane_rl.sb3.make("cartpole", 4, render_mode="rgb_array")
+            envs.reset()
+            one = envs.get_images()[0].shape
+            self.assertEqual(envs.render("rgb_array").shape, (2 * one[0], 2 * one[1], 3))
 
 
 if __name__ == "__main__":

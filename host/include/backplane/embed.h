@@ -45,8 +45,8 @@ const char* bp_embed_unknown_options(void);
 const char* bp_embed_version(void);
 
 // Envs by id, as JSON: [{"id": "env.walker", "version", "summary", "aliases": ["Walker-v1"], "file", "rows": 32, "refused":
-// null}, ...]. "rows" is a suitable number of rows; the last value is the reason why the env cannot be opened here, or null.
-// Does not load plugins. Valid until the next call in the same thread; NULL: an error.
+// null, "max_episode_steps": 200}, ...]. "rows" is a suitable number of rows, "refused" the reason for an env that cannot be
+// opened here. The limit is the default of the env's option of that name, or null if it depends on more. Does not load plugins. Valid until the next call in the same thread; NULL: an error.
 const char* bp_embed_envs(void);
 
 // ---- An env of several rows -----------------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ bp_status bp_embed_close(bp_embed* env);
 // Description as JSON, valid until close. NULL: an error.
 //   {"id", "version", "summary", "file", "rows", "agents", "threads", "seed",
 //    "max_episode_steps": N or null, "step_s": seconds of simulated time or null, "resets_itself": bool,
-//    "autoreset": "same_step", "snapshot": bool, "state": [{"name": "qpos", "size": 15}, ...], "options": {...},
+//    "autoreset": "same_step", "snapshot": bool, "picture": "svg", "png" or null, "state": [{"name": "qpos", "size": 15}, ...], "options": {...},
 //    "warnings": [...], "channels": [{"name": "obs", "role": "obs", "scope": "row" or "agent", "space": "box",
 //    "dtype": "float32", "shape": [105], "tensor": [64, 105], "low", "high", "nvec", "by": "env" or "host"}, ...]}
 // role: obs state action action_mask reward terminated truncated final_obs final_state alive length label loss_mask weight info
@@ -122,6 +122,10 @@ bp_status bp_embed_reset(bp_embed* env, const uint8_t* mask, const uint64_t* see
 // Sets the seed as if the env was opened with it: the next bp_embed_reset without seeds starts each row's first episode of it.
 bp_status bp_embed_seed(bp_embed* env, uint64_t seed);
 
+// Sets the steps after which the host truncates an episode, instead of the env's max_episode_steps; 0: never. A running episode
+// keeps its length. An env that truncates episodes itself is BP_E_UNSUPPORTED.
+bp_status bp_embed_time_limit(bp_embed* env, uint64_t steps);
+
 // Steps all rows with the actions in their channels. An error of the env ends all episodes.
 bp_status bp_embed_step(bp_embed* env);
 // The same in two halves. In between, other threads step the rows, and no channel may be read or written.
@@ -142,6 +146,17 @@ bp_status bp_embed_get_state(bp_embed* env, uint64_t row, const char* name, doub
 // n parts: names[n], values[i] of sizes[i] numbers. The episode continues with its length, limit and return.
 bp_status bp_embed_set_state(bp_embed* env, uint64_t row, uint64_t n, const char* const* names, const double* const* values,
                              const uint64_t* sizes);
+
+// A picture of a row, as the env draws it (backplane/ext/render.h): the frame belongs over the backdrop.
+typedef struct bp_picture {
+  uint32_t format;         // 1: the elements inside an <svg>, 2: a PNG file
+  uint32_t width, height;  // pixels
+  uint32_t reserved;
+  const void *backdrop, *frame;  // valid until the next picture of the env
+  uint64_t backdrop_bytes, frame_bytes;
+} bp_picture;
+// Draws a row's state, also after the end of its episode. An env that draws none is BP_E_UNSUPPORTED ("picture" of the spec).
+bp_status bp_embed_render(bp_embed* env, uint64_t row, bp_picture* out);
 
 // ---- An experiment in a separate process ----------------------------------------------------------------------------------
 

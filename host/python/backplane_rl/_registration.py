@@ -4,8 +4,8 @@ from __future__ import annotations
 
 
 def register_envs() -> None:
-    """Each env that can be opened, by its id ("backplane/ant") and its other names ("backplane/Ant-v5"). It sets its own limit of an
-    episode, so that no TimeLimit stands around it."""
+    """Registers each env that can be opened by its id ("backplane/ant") and its other names ("backplane/Ant-v5"), with the time limit of its
+    default options. An env whose limit depends on more sets it itself."""
     from gymnasium.envs.registration import register, registry
 
     from .core import envs
@@ -16,4 +16,5 @@ def register_envs() -> None:
         for name in [env["id"].removeprefix("env."), *env["aliases"]]:
             id = f"backplane/{name}"
             if id not in registry:
-                register(id, "backplane_rl.gymnasium:Env", vector_entry_point="backplane_rl.gymnasium:VectorEnv", kwargs={"id": env["id"]})
+                register(id, "backplane_rl.gymnasium:Env", vector_entry_point="backplane_rl.gymnasium:VectorEnv",
+                         max_episode_steps=env["max_episode_steps"], kwargs={"plugin": env["id"]})

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 import warnings
 from collections.abc import Mapping, Sequence
@@ -17,8 +18,8 @@ _MODES = ("same_step", "next_step", "disabled")
 
 
 def envs() -> list[dict[str, Any]]:
-    """Lists the installed envs: ``id``, ``version``, ``summary``, ``aliases``, ``file``, ``rows`` (recommended number of envs) and,
-    last, why this process cannot open it, or None (see ``bp_embed_envs``). Loads no plugin."""
+    """Lists the installed envs: ``id``, ``version``, ``summary``, ``aliases``, ``file``, ``rows`` (recommended number of envs),
+    ``max_episode_steps`` by default, and the reason if this process cannot open it (see ``bp_embed_envs``). Loads no plugin."""
     return read_json(lib.bp_embed_envs())
 
 
@@ -66,6 +67,8 @@ class EmbeddedEnv:
         self._memory: _Memory | None = _Memory(out[0])
         self._handle = out[0]
         self._has_warned = False
+        self._arguments = {"id": id, "rows": rows, "options": dict(options or {}), "threads": threads, "file": file and os.path.abspath(file)}
+        self._seed = draw
         self.channels: dict[str, npt.NDArray[Any]] = {}
         if autoreset != "same_step":
             self.set_autoreset(autoreset)
@@ -96,6 +99,7 @@ class EmbeddedEnv:
         if mode not in _MODES:
             raise ValueError(f"autoreset: expected one of {', '.join(_MODES)}, got {mode!r}")
         check(lib.bp_embed_autoreset(self._handle, _MODES.index(mode)))
+        self._read_spec()
 
     def check_actions(self, on: bool) -> None:
         """Sets whether a step first rejects actions that are not finite or not in the space. The default is on."""
@@ -111,6 +115,18 @@ class EmbeddedEnv:
     def seed(self, seed: int) -> None:
         """Restarts the seeds as if the env was opened with this seed; :meth:`reset` starts its first episodes."""
         check(lib.bp_embed_seed(self._handle, _natural("seed", seed)))
+        self._seed = int(seed)
+
+    def set_time_limit(self, steps: int | None) -> None:
+        """Sets the steps after which an episode is truncated, instead of the env's limit; None: never. Running episodes keep their length."""
+        check(lib.bp_embed_time_limit(self._handle, 0 if steps is None else _natural("time limit", steps)))
+        self._read_spec()
+
+    def render(self, row: int = 0) -> npt.NDArray[np.uint8]:
+        """Draws a row's state: uint8 [height, width, 3]. Needs the packages vl-convert-python and pillow."""
+        from ._pictures import draw
+
+        return draw(self._handle, _natural("row", row))
 
     def step(self) -> None:
         """Steps all rows with the actions in their channels."""
@@ -186,19 +202,117 @@ class EmbeddedEnv:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __reduce__(self) -> NoReturn:
-        refuse_pickle(self)
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, also in a different process, is a separate env that resumes from the same states."""
+        if self.closed:
+            raise TypeError("cannot pickle or copy a closed env")
+        if not self.spec["snapshot"]:
+            raise TypeError(f"cannot pickle or copy {self.spec['id']}, because it offers no snapshots\nhint: pass a function that opens it")
+        try:
+            saved = self.save()
+        except BackplaneError:  # no episode has begun
+            saved = None
+        return _reopen, (self._arguments, self._seed, self.spec["autoreset"], self.spec["max_episode_steps"], saved)
 
 
-def open_for(id: str | None, rows: int, options: Mapping[str, Any] | None, more_options: Mapping[str, Any], **arguments: Any) -> EmbeddedEnv:
-    """Opens an adapter's env. An unknown keyword raises TypeError like any Python function, which TorchRL expects for "frameskip"."""
+def _reopen(arguments: dict[str, Any], seed: int, autoreset: str, max_episode_steps: int | None, saved: bytes | None) -> EmbeddedEnv:
+    env = EmbeddedEnv(**arguments, seed=seed, autoreset=autoreset)
+    if max_episode_steps != env.spec["max_episode_steps"]:
+        env.set_time_limit(max_episode_steps)
+    if saved is not None:
+        env.load(saved)
+    return env
+
+
+class Adapter:
+    """Copies of adapters. A subclass opens an env in its constructor, sets the attributes that a copy keeps, and calls :meth:`_bind_to`, whose
+    :meth:`_bind` sets the attributes that refer to the env's memory."""
+
+    env: EmbeddedEnv
+
+    def _bind(self) -> None:
+        raise NotImplementedError
+
+    def _bind_to(self, env: EmbeddedEnv) -> None:
+        self.env = env
+        before = set(vars(self))
+        self._bind()
+        self._bound = (set(vars(self)) - before) | {"env", "_bound"}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy resumes from the same states, like a copy of :class:`EmbeddedEnv`."""
+        return _again, (type(self), self.env, {name: value for name, value in vars(self).items() if name not in self._bound})
+
+
+def _again(kind: type[Adapter], env: EmbeddedEnv, kept: dict[str, Any]) -> Adapter:
+    adapter = kind.__new__(kind)
+    vars(adapter).update(kept)
+    adapter._bind_to(env)
+    return adapter
+
+
+def open_for(id: str | None, rows: int, options: Mapping[str, Any] | None, more_options: Mapping[str, Any], *,
+             max_episode_steps: int | None = None, **arguments: Any) -> EmbeddedEnv:
+    """Opens an adapter's env. An unknown keyword raises TypeError like any Python function, which TorchRL expects for "frameskip". The time
+    limit is an option of most envs; otherwise the host sets it. -1: no limit, as in Gymnasium."""
+    given = {**(options or {}), **more_options}
+    if max_episode_steps is None:
+        return _open(id, rows, given, more_options, arguments)
+    if max_episode_steps != -1 and not 0 < operator.index(max_episode_steps) < 1 << 63:
+        raise ValueError(f"max_episode_steps: expected an integer from 1, or -1 for none, got {max_episode_steps!r}")
+    if max_episode_steps != -1 and "max_episode_steps" not in given:
+        try:
+            return _open(id, rows, {**given, "max_episode_steps": max_episode_steps}, more_options, arguments)
+        except BackplaneError as error:
+            if "max_episode_steps" not in error.unknown_options:
+                raise
+    env = _open(id, rows, given, more_options, arguments)
+    own = env.spec["max_episode_steps"] if "max_episode_steps" in given else None
+    env.set_time_limit(None if max_episode_steps == -1 else min(max_episode_steps, own or max_episode_steps))
+    return env
+
+
+def _open(id: str | None, rows: int, options: Mapping[str, Any], more_options: Mapping[str, Any], arguments: Mapping[str, Any]) -> EmbeddedEnv:
     try:
-        return EmbeddedEnv(id, rows, options={**(options or {}), **more_options}, **arguments)
+        return EmbeddedEnv(id, rows, options=options, **arguments)
     except BackplaneError as error:
         for name in more_options:
             if name in error.unknown_options:
                 raise TypeError(f"got an unexpected keyword argument '{name}': {error}") from error
         raise
+
+
+def seed_number(seed: Any, name: str = "seed") -> int:
+    """Returns the 64 bits of a seed. Gymnasium accepts larger integers, which are hashed."""
+    number = operator.index(seed)
+    if number < 0:
+        raise ValueError(f"{name}: expected an integer from 0, got {seed}")
+    return number if number < 1 << 64 else int(np.random.SeedSequence(number).generate_state(1, np.uint64)[0])
+
+
+def seeds_of(seed: int | Sequence[int | None], rows: int) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.uint64]]:
+    """Returns which of the rows have a seed, and their seeds. Row r of an integer has seed + r."""
+    if isinstance(seed, (int, np.integer)):
+        seed_number(seed)
+        seed = [int(seed) + row for row in range(rows)]
+    if len(seed) != rows:
+        raise ValueError(f"seed: expected one for each of {rows} envs, got {len(seed)}")
+    numbers = [0 if each is None else seed_number(each, f"seed[{row}]") for row, each in enumerate(seed)]
+    return np.array([each is not None for each in seed]), np.array(numbers, np.uint64)
+
+
+def render_mode_of(env: EmbeddedEnv, mode: str | None) -> str | None:
+    """Checks a render mode. For an env without pictures it raises TypeError like a class without that argument, which SB3 expects."""
+    if mode not in (None, "rgb_array"):
+        raise ValueError(f"render_mode: expected None or 'rgb_array', got {mode!r}")
+    if mode is not None and env.spec["picture"] is None:
+        raise TypeError(f"render_mode: expected None, because {env.spec['id']} draws no pictures, got {mode!r}")
+    return mode
+
+
+def metadata_of(env: EmbeddedEnv) -> dict[str, Any]:
+    fps = max(1, round(1 / env.spec["step_s"])) if env.spec["step_s"] else 30
+    return {"render_modes": ["rgb_array"] if env.spec["picture"] else [], "render_fps": fps}
 
 
 def end(adapter: Any, *calls: str) -> None:
@@ -214,11 +328,6 @@ def end(adapter: Any, *calls: str) -> None:
 
 def _refuse_closed(*_: Any, **__: Any) -> NoReturn:
     raise BackplaneError("expected an open env, got a closed one", -1)
-
-
-def refuse_pickle(env: object) -> NoReturn:
-    raise TypeError(f"{type(env).__module__}.{type(env).__name__} belongs to the process that opened it and cannot be pickled or copied\n"
-                    "hint: pass a function that makes one, and move states with save() and load()")
 
 
 def _plain(value: Any) -> Any:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from ._library import check, lib, require
 
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 from pettingzoo import ParallelEnv as _ParallelEnv
 
-from .core import end, open_for, refuse_pickle
+from .core import Adapter, end, metadata_of, open_for, render_mode_of, seed_number
 from .spaces import action_into, only, space_of, spaces_of
 
 Array = npt.NDArray[Any]
@@ -30,7 +30,7 @@ def _row_of(channels: dict[str, Array], row: int) -> Any:
     return rows if len(rows) > 1 else next(iter(rows.values()))
 
 
-class ParallelEnv(_ParallelEnv[str, Any, Any]):
+class ParallelEnv(Adapter, _ParallelEnv[str, Any, Any]):
     """Agents "agent_0", "agent_1", ... of one episode. An agent that leaves gets its last observation, reward and flags in that step,
     and is not in ``agents`` afterwards.
 
@@ -42,15 +42,16 @@ class ParallelEnv(_ParallelEnv[str, Any, Any]):
         options, **more_options: the env's options.
         seed: seed of the episodes before the first ``reset(seed=...)``; None: random.
         file: a plugin file instead of an installed env.
+        render_mode: "rgb_array": :meth:`render` draws the env.
+        max_episode_steps: time limit instead of the env's default; -1: none.
     """
 
     def __init__(self, id: str | None = None, *, options: Mapping[str, Any] | None = None, seed: int | None = None,
-                 file: str | os.PathLike[str] | None = None, render_mode: str | None = None, **more_options: Any) -> None:
-        if render_mode is not None:
-            raise ValueError(f"render_mode: expected None, got {render_mode!r}\nhint: `backplane render` draws episodes of a run")
-        self.env = env = open_for(id, 1, options, more_options, seed=seed, autoreset="disabled", file=file)
-        self.metadata = {"name": env.spec["id"].removeprefix("env."), "render_modes": [], "is_parallelizable": True}
-        self.render_mode = None
+                 file: str | os.PathLike[str] | None = None, render_mode: str | None = None, max_episode_steps: int | None = None,
+                 **more_options: Any) -> None:
+        self.env = env = open_for(id, 1, options, more_options, max_episode_steps=max_episode_steps, seed=seed, autoreset="disabled", file=file)
+        self.metadata = {"name": env.spec["id"].removeprefix("env."), **metadata_of(env), "is_parallelizable": True}
+        self.render_mode = render_mode_of(env, render_mode)
         seen, action = env.of_role("obs"), only(env, "action")
         if any(c["scope"] != "agent" for c in [*seen, action]):
             raise TypeError(f"{env.spec['id']}: expected observations and actions per agent, got one set for the whole env\nhint: use gymnasium.make")
@@ -59,18 +60,20 @@ class ParallelEnv(_ParallelEnv[str, Any, Any]):
         self._number = {agent: i for i, agent in enumerate(self.possible_agents)}
         self._observation_spaces = {agent: spaces_of(seen) for agent in self.possible_agents}
         self._action_spaces = {agent: space_of(action) for agent in self.possible_agents}
-        self._obs = {c["name"]: env.channels[c["name"]] for c in seen}
-        self._action, self._reward = env.channels[action["name"]], env.channels["reward"]
+        if states := env.of_role("state"):
+            self.state_space = spaces_of(states)
+        self._bind_to(env)
+
+    def _bind(self) -> None:
+        env, channels = self.env, self.env.channels
+        self._obs, self._state = ({c["name"]: channels[c["name"]] for c in env.of_role(role)} for role in ("obs", "state"))
+        self._action, self._reward = channels[only(env, "action")["name"]], channels["reward"]
         self._reward_is_shared = only(env, "reward")["scope"] == "row"
-        self._terminated, self._truncated = env.channels["terminated"], env.channels["truncated"]
+        self._terminated, self._truncated = channels["terminated"], channels["truncated"]
         self._alive = self._of("alive")
         self._mask = self._of("action_mask")
-        states = env.of_role("state")
-        self._state = {c["name"]: env.channels[c["name"]] for c in states}
         self._infos = [c["name"] for c in env.of_role("info") if c["scope"] == "agent"]
         self._episode_infos = [c["name"] for c in env.of_role("info") if c["scope"] == "row"]
-        if states:
-            self.state_space = spaces_of(states)
 
     def _of(self, role: str) -> Array | None:
         found = self.env.of_role(role)
@@ -83,14 +86,17 @@ class ParallelEnv(_ParallelEnv[str, Any, Any]):
         return self._action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        self.env.reset(seeds=None if seed is None else [seed])
+        self.env.reset(seeds=None if seed is None else np.array([seed_number(seed)], np.uint64))
         self.agents = self._living(self.possible_agents)
         return self._observations(self.agents), {agent: self._info(agent, False) for agent in self.agents}
 
     def step(self, actions: dict[str, Any]) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool],
                                                      dict[str, dict[str, Any]]]:
-        """Steps with one action for each agent in ``agents``; agents that left have none."""
+        """Steps with one action for each agent in ``agents``; agents that left have none. After the last has left, it does nothing, like
+        PettingZoo's own envs."""
         acting = self.agents
+        if not acting and not actions:
+            return {}, {}, {}, {}, {}
         if set(actions) != set(acting):
             raise ValueError(f"actions: expected one for each of {', '.join(acting) or 'no agent (reset starts an episode)'}, got "
                              f"{', '.join(map(str, actions)) or 'none'}")
@@ -132,12 +138,10 @@ class ParallelEnv(_ParallelEnv[str, Any, Any]):
             raise NotImplementedError(f"{self.env.spec['id']} has no channel of the role state")
         return _row_of(self._state, 0)
 
-    def render(self) -> None:
-        raise NotImplementedError("an embedded env cannot draw\nhint: `backplane render` draws episodes of a run")
+    def render(self) -> Array | None:
+        """Draws the present state if ``render_mode`` is "rgb_array": uint8 [height, width, 3]."""
+        return None if self.render_mode is None else self.env.render()
 
     def close(self) -> None:
         if not self.env.closed:
             end(self, "reset", "step")
-
-    def __reduce__(self) -> NoReturn:
-        refuse_pickle(self)

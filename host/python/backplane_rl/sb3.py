@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from ._library import check, lib, require
 
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from stable_baselines3.common.vec_env import VecEnv as _VecEnv
 
-from .core import end, open_for, refuse_pickle
+from .core import Adapter, end, metadata_of, open_for, render_mode_of, seeds_of
 from .spaces import action_into, only, require_one_agent, space_of
 
 Array = npt.NDArray[Any]
@@ -26,7 +26,7 @@ def make(id: str, num_envs: int = 1, **arguments: Any) -> VecEnv:
     return VecEnv(id, num_envs, **arguments)
 
 
-class VecEnv(_VecEnv):
+class VecEnv(Adapter, _VecEnv):
     """Observations [num_envs, ...] in the env's type, rewards float32 [num_envs], dones bool [num_envs]. An env whose episode ends restarts
     in the same step; its info then has ``terminal_observation``, ``TimeLimit.truncated`` and, like SB3's Monitor, ``episode`` (``r``, ``l``
     and ``t`` in s).
@@ -34,6 +34,7 @@ class VecEnv(_VecEnv):
     Args:
         id: "ant", "env.ant" or "Ant-v5".
         num_envs: number of copies.
+        max_episode_steps: time limit instead of the env's default; -1: none.
         threads: threads that step envs, including the caller's; 0: one for each granted core.
         copy: False returns views that the next step overwrites; not for SB3's own algorithms.
         infos: True adds the env's own numbers to every info; otherwise only at the end of an episode.
@@ -41,31 +42,36 @@ class VecEnv(_VecEnv):
             the env's episode; its info then has ``error``.
         seed: seed of all episodes, unless you call ``seed()``; None: random.
         file: a plugin file instead of an installed env.
+        render_mode: "rgb_array": ``get_images()`` draws each env.
     """
 
     def __init__(self, id: str | None = None, num_envs: int = 1, *, threads: int = 1, copy: bool = True, infos: bool = False,
                  options: Mapping[str, Any] | None = None, seed: int | None = None, file: str | os.PathLike[str] | None = None,
-                 **more_options: Any) -> None:
-        self.env = env = open_for(id, num_envs, options, more_options, seed=seed, threads=threads, file=file)
+                 render_mode: str | None = None, max_episode_steps: int | None = None, **more_options: Any) -> None:
+        self.env = env = open_for(id, num_envs, options, more_options, max_episode_steps=max_episode_steps, seed=seed, threads=threads,
+                                  file=file)
         require_one_agent(env)
-        obs, action = only(env, "obs"), only(env, "action")
-        self._attributes: list[dict[str, Any]] = [{"render_mode": None, "spec": None, "metadata": {"render_modes": []}}
-                                                  for _ in range(num_envs)]
-        super().__init__(num_envs, space_of(obs), space_of(action))
-        self._obs, self._action, self._reward = (env.channels[name] for name in (obs["name"], action["name"], "reward"))
-        self._terminated, self._truncated, self._final_obs = (env.channels[name] for name in ("terminated", "truncated", "final_obs"))
-        self._return, self._length = env.channels["ep_return"], env.channels["ep_length"]
-        self._infos = [channel["name"] for channel in env.of_role("info")]
+        mode = render_mode_of(env, render_mode)
+        self._attributes: list[dict[str, Any]] = [{"render_mode": mode, "spec": None, "metadata": metadata_of(env)} for _ in range(num_envs)]
+        super().__init__(num_envs, space_of(only(env, "obs")), space_of(only(env, "action")))
         self._copy, self._all_infos = copy, infos
-        self._nothing_ended = bytes(num_envs)
         self._start_s = time.perf_counter()
+        self._bind_to(env)
+
+    def _bind(self) -> None:
+        channels = self.env.channels
+        self._obs, self._action, self._reward = (channels[only(self.env, role)["name"]] for role in ("obs", "action", "reward"))
+        self._terminated, self._truncated, self._final_obs = (channels[name] for name in ("terminated", "truncated", "final_obs"))
+        self._return, self._length = channels["ep_return"], channels["ep_length"]
+        self._infos = [channel["name"] for channel in self.env.of_role("info")]
+        self._nothing_ended = bytes(self.num_envs)
 
     def reset(self) -> Array:
-        seeds = np.array([seed is not None for seed in self._seeds])
-        if seeds.any():
-            self.env.reset(seeds, np.array([seed or 0 for seed in self._seeds], np.uint64))
-        if not seeds.all():
-            self.env.reset(~seeds)
+        given, seeds = seeds_of(self._seeds, self.num_envs)
+        if given.any():
+            self.env.reset(given, seeds)
+        if not given.all():
+            self.env.reset(~given)
         self.reset_infos = [{} for _ in range(self.num_envs)]
         self._reset_seeds()
         self._reset_options()
@@ -142,13 +148,10 @@ class VecEnv(_VecEnv):
         return [False for _ in self._get_indices(indices)]
 
     def get_images(self) -> Sequence[Any]:
-        return [None] * self.num_envs
+        return [self.env.render(row) if self._attributes[row]["render_mode"] else None for row in range(self.num_envs)]
 
     def __enter__(self) -> VecEnv:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def __reduce__(self) -> NoReturn:
-        refuse_pickle(self)

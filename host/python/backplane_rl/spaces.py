@@ -60,3 +60,5 @@ def action_into(channel: np.ndarray[Any, Any], actions: Any) -> None:
     if given.dtype.kind not in ("fiub" if channel.dtype.kind == "f" else "iub"):
         raise ValueError(f"actions: expected numbers of the type {channel.dtype}, got {given.dtype}")
     channel[...] = given
+    if channel.dtype.kind != "f" and given.dtype != channel.dtype and (channel != given).any():
+        raise ValueError(f"actions: expected numbers that {channel.dtype} can represent, got {given[channel != given][0]}")

@@ -123,7 +123,7 @@ char* Workers::Share(uint64_t bytes) {
 }
 
 std::vector<std::string> Workers::AskAll(char kind, const std::vector<std::string>& texts) {
-  const Clock::time_point end = Deadline(kind == 'C' ? kShortestStart_s : 0);
+  const Clock::time_point end = Deadline(kind == 'C' || kind == 'U' ? kShortestStart_s : 0);
   for (size_t w = 0; w < workers_.size(); ++w) SendText(&workers_[w], kind, texts[w], end);
   Await(end, /*saved=*/kind == 'G');
   std::vector<std::string> answers;

@@ -20,7 +20,7 @@ class Fuzzer {
   explicit Fuzzer(uint64_t seed) : draw_(seed) {}
 
   void Call() {
-    switch (Below(18)) {
+    switch (Below(20)) {
       case 0: return Open();
       case 1: return Close();
       case 2: return Told(bp_embed_reset(Handle(), Below(3) == 0 ? nullptr : Mask(), Below(2) == 0 ? nullptr : seeds_));
@@ -36,6 +36,8 @@ class Fuzzer {
       case 12: return Spec();
       case 13: return Actions();
       case 14: return Tensor();
+      case 15: return Told(bp_embed_time_limit(Handle(), Below(3) == 0 ? draw_() : Below(6)));
+      case 16: return Picture();
       default: return Told(bp_embed_step(Handle()));
     }
   }
@@ -90,6 +92,12 @@ class Fuzzer {
     Told(bp_embed_open(so, id, kOptions[Below(std::size(kOptions))], Below(kMostRows + 1), draw_(),
                        static_cast<uint32_t>(Below(4)), Below(50) == 0 ? nullptr : &handle));
     if (handle) open_.push_back(handle);
+  }
+  void Picture() {
+    bp_picture picture{};
+    const bp_status status = bp_embed_render(Handle(), Below(kMostRows), Below(20) == 0 ? nullptr : &picture);
+    Told(status);
+    if (status == BP_OK) ASSERT_GT(std::string(static_cast<const char*>(picture.frame), picture.frame_bytes).size(), 0u);
   }
   void Close() {
     if (open_.empty()) return;

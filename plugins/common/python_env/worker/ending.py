@@ -19,18 +19,8 @@ class EndingRows:
             except Exception as e:
                 if is_out_of_memory(e):
                     raise
-                self.replace(i)
+                self.rows.replace(i)
                 self.rows.reset([i], seeds)  # a second error ends the trial
-
-    def replace(self, i):
-        """Creates the env of a row again, because an error may have left it unusable."""
-        rows = self.rows
-        try:
-            rows.envs[i].close()
-        except Exception:
-            pass  # it is broken
-        rows.envs[i] = rows.make()
-        rows.refresh()
 
     def step(self, begin, end):
         self.arrays["ep/error"][begin:end] = 0

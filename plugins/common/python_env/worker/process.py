@@ -49,16 +49,13 @@ class Worker:
         self.channels = self.rows.describe(self.rows.envs[0])
         if self.ends_episodes:
             self.channels.append(ERROR_CHANNEL)
+        self.not_kept = self.rows.keep()
         return json.dumps(self.describe()).encode() if self.index == 0 else b""
 
     def describe(self):
         """Describes the envs by probing a separate one, so that no row is affected."""
         sample = self.make()
         warnings = probe(self.make, sample, self.config)
-        try:
-            not_kept = self.rows.goes_on(sample)
-        except Exception as e:  # an env's objects may raise anything when pickled
-            not_kept = f"{type(e).__name__}: {e}"
         metadata = getattr(sample, "metadata", None) or {}
         modes = metadata.get("render_modes") or []
         said = {
@@ -66,7 +63,7 @@ class Worker:
             "channels": self.channels,
             "versions": versions(),
             "warnings": warnings,
-            "not_kept": not_kept,
+            "not_kept": self.not_kept,
             "pictures": "rgb_array" in modes,
             "fps": float(metadata.get("render_fps") or 0),
             "max_episode_steps": self.rows.time_limit(sample),

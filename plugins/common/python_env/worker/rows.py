@@ -8,6 +8,7 @@ class Rows:
         self.make = make
         self.n = n
         self.envs = []
+        self.records = False  # rows are Recorders
         self.at = -1  # current row, for errors
         self.seconds = 0.0
 
@@ -24,15 +25,52 @@ class Rows:
     def get_states(self):
         states = []
         for self.at, env in enumerate(self.envs):
-            states.append(pickle.dumps(env, protocol=5))
+            states.append(pickle.dumps(env.state() if isinstance(env, Recorder) else env, protocol=5))
         self.at = -1
         return states
 
     def set_states(self, states):
         for self.at, state in enumerate(states):
             self.envs[self.at].close()
-            self.envs[self.at] = pickle.loads(state)
+            self.envs[self.at] = self.restored(pickle.loads(state))
         self.at = -1
+        self.refresh()
+
+    def restored(self, state):
+        if not isinstance(state, tuple):
+            return state
+        env = Recorder(self.make())
+        if not env.play(state):
+            warnings.warn("an episode was played again, but its last step differs: this resume is not exact")
+        return env
+
+    def keep(self):
+        """Chooses how rows are saved: by pickle, or else as actions. Returns the reason if neither works."""
+        sample = self.make()
+        try:
+            reason = self.goes_on(sample)
+        except Exception as e:  # an env's objects may raise anything when pickled
+            reason = f"{type(e).__name__}: {e}"
+        finally:
+            sample.close()
+        if not reason:
+            return ""
+        try:
+            if not replays(self.make):
+                return f"{reason}; equal seeds and actions give different steps"
+        except Exception as e:
+            return f"{reason}; replay: {type(e).__name__}: {e}"
+        self.envs, self.records = [Recorder(env) for env in self.envs], True
+        self.refresh()
+        return ""
+
+    def replace(self, i):
+        """Creates the env of a row again, because an error may have left it unusable."""
+        try:
+            self.envs[i].close()
+        except Exception:
+            pass  # it is broken
+        self.envs[i] = Recorder(self.make()) if self.records else self.make()
         self.refresh()
 
     def close(self):

@@ -33,6 +33,7 @@ import signal
 import struct
 import sys
 import traceback
+import warnings
 import zlib
 from collections.abc import Mapping
 

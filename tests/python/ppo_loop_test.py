@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""PPO as CleanRL writes it, in one file over gymnasium.make, learns on one of our envs.
+"""PPO in one file over gymnasium.make learns on one of our envs.
 
-  cleanrl_test.py    (BACKPLANE_HOME: the build tree)
+  ppo_loop_test.py    (BACKPLANE_HOME: the build tree)
 """
 import unittest
 
@@ -71,7 +71,7 @@ def train(envs):
     return returns
 
 
-class CleanRl(unittest.TestCase):
+class PpoLoop(unittest.TestCase):
     def test_learns(self):
         torch.set_num_threads(1)
         torch.manual_seed(1)
