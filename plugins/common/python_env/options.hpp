@@ -10,6 +10,15 @@
 
 namespace backplane::python_env {
 
+enum class Observations { kFlat, kNamed };
+constexpr auto WordsOf(Observations) {
+  return bp::Words<Observations>({{"flat", Observations::kFlat}, {"named", Observations::kNamed}});
+}
+enum class OutOfBounds { kReport, kError };
+constexpr auto WordsOf(OutOfBounds) {
+  return bp::Words<OutOfBounds>({{"report", OutOfBounds::kReport}, {"error", OutOfBounds::kError}});
+}
+
 struct Options {
   // Throws bp::Error (BP_E_CONFIG) unless the options name exactly one env.
   void Check(const bp::Config& config) {
@@ -31,13 +40,17 @@ struct Options {
             {"file", file.string()},
             {"class", class_name},
             {"kwargs", nlohmann::json::parse(kwargs.json)},
-            {"wrappers", nlohmann::json::parse(wrappers.json)}};
+            {"wrappers", nlohmann::json::parse(wrappers.json)},
+            {"observations", observations == Observations::kNamed ? "named" : "flat"},
+            {"out_of_bounds", out_of_bounds == OutOfBounds::kError ? "error" : "report"}};
   }
 
   std::string id, class_name, python;
   std::filesystem::path file;
   bp::AnyValue kwargs, wrappers{"[]"}, files{"[]"};
   double timeout = 60;
+  Observations observations = Observations::kFlat;
+  OutOfBounds out_of_bounds = OutOfBounds::kReport;
 };
 
 // Options of every such env, after `id` and `file`.
@@ -54,6 +67,13 @@ inline constexpr bp::OptionTable kOptionsOfAll{
             "Interpreter of the env processes; empty: the active virtual environment's, else python3."),
     bp::Opt("timeout", &Options::timeout, "(0,86400]", "Time limit of a reset or step of all rows; a start has at least 120 s.",
             {.unit = "s"}),
+    bp::Opt("observations", &Options::observations,
+            "flat: the parts of a Dict or Tuple as one vector, in the order of the space; named: a channel per part, for learners that "
+            "accept several",
+            {.flags = BP_PARAM_LATER}),
+    bp::Opt("out_of_bounds", &Options::out_of_bounds,
+            "Observations outside their space: report counts them and reports the first; error ends the trial",
+            {.flags = BP_PARAM_LATER}),
 };
 
 }  // namespace backplane::python_env

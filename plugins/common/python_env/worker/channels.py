@@ -42,31 +42,138 @@ def check_space(what, space):
         refuse_space(what, space)
 
 
+class Part:
+    """A space in an observation that contains no others; `where` names it in errors."""
+
+    def __init__(self, space, where, path):
+        self.space, self.where, self.path = space, where, path
+        if isinstance(space, (spaces.Box, spaces.MultiBinary)):
+            self.shape = tuple(space.shape)
+            self.write = self.numbers if isinstance(space, spaces.Box) else self.bits
+            return
+        self.start = numpy.asarray(space.start, numpy.int64).reshape(-1)
+        self.choices = numpy.asarray(space.n if isinstance(space, spaces.Discrete) else space.nvec, numpy.int64).reshape(-1)
+        self.first = numpy.cumsum(self.choices) - self.choices
+        self.shape = (int(self.choices.sum()),)
+        self.write = self.one_hot
+
+    def refuse(self, expected, got):
+        raise ValueError(f"{self.where}: expected {expected}, as in observation_space, got {got}")
+
+    def array(self, value):
+        value = numpy.asarray(value)
+        if value.shape != tuple(self.space.shape):
+            self.refuse(f"an observation of shape {tuple(self.space.shape)}", value.shape)
+        return value
+
+    def numbers(self, out, value):
+        value = self.array(value)
+        if out.dtype == numpy.uint8 and value.dtype != numpy.uint8:
+            whole = value.astype(numpy.uint8)
+            if not numpy.array_equal(whole, value):
+                self.refuse("whole numbers from 0 to 255", f"{value.dtype} with {value[whole != value].flat[0]}")
+            value = whole
+        out[...] = value.reshape(out.shape)
+
+    def bits(self, out, value):
+        value = self.array(value)
+        if not ((value == 0) | (value == 1)).all():
+            self.refuse("0 or 1", value.tolist())
+        out[...] = value.reshape(out.shape)
+
+    def one_hot(self, out, value):
+        value = numpy.asarray(value)
+        if value.dtype.kind not in "iub" or value.size != len(self.choices):
+            self.refuse("a whole number" if self.space.shape == () else f"{len(self.choices)} whole numbers", value.tolist())
+        at = value.reshape(-1).astype(numpy.int64) - self.start
+        if ((at < 0) | (at >= self.choices)).any():
+            k = int(numpy.argmax((at < 0) | (at >= self.choices)))
+            each = "a number" if self.space.shape == () else f"number {k}"
+            low = int(self.start[k])
+            self.refuse(f"{each} from {low} to {low + int(self.choices[k]) - 1}", int(value.reshape(-1)[k]))
+        out[...] = 0
+        out[self.first + at] = 1
+
+
 class Observations:
-    """One float32 channel: a Box unchanged, another space as flattened by gymnasium.spaces.flatten."""
+    """Channels of an observation: `obs` with all parts in the space's order, or with `named` one per part, "obs/NAME".
 
-    def __init__(self, space, what="observation_space"):
-        check_space(what, space)
-        self.space = space
-        self.is_box = isinstance(space, spaces.Box)
-        self.flat = space if self.is_box else spaces.flatten_space(space)
-        self.shape = tuple(self.flat.shape)
+    A Box has its shape, all other spaces are vectors as gymnasium.spaces.flatten returns them. Numbers are float32. A uint8 Box stays
+    uint8 if it is a channel of its own.
+    """
 
-    def channel(self):
-        limits = box_bounds(numpy.asarray(self.flat.low, float), numpy.asarray(self.flat.high, float))
-        return {"role": "obs", "name": "obs", "shape": self.shape, "dtype": "f32", "space": "box", **limits}
+    def __init__(self, space, named=False, notice=print):
+        check_space("observation_space", space)
+        self.space, self.notice = space, notice
+        self.parts = []
+        self._add(space, "observation", ())
+        self.is_flat = parts_of(space) is not None and not named
+        self.reports_cast = True
 
-    def writers(self, view):
+    def _add(self, space, where, path):
+        parts = parts_of(space)
+        if parts is None:
+            self.parts.append(Part(space, where, path))
+            return
+        keys = space.spaces if isinstance(space, spaces.Dict) else range(len(parts))
+        for key, (_, part) in zip(keys, parts):
+            self._add(part, f"{where}[{key!r}]", (*path, key))
+
+    def channels(self):
+        if self.is_flat:
+            flat = spaces.flatten_space(self.space)
+            return [self._channel("obs", flat, self.named_ranges())]
+        return [self._channel("/".join(["obs", *map(str, p.path)]), p.space, [[p.where, 0, list(p.shape)]]) for p in self.parts]
+
+    def _channel(self, name, space, parts):
+        is_box = isinstance(space, spaces.Box)
+        box = space if is_box else spaces.flatten_space(space)
+        limits = box_bounds(numpy.asarray(box.low, float), numpy.asarray(box.high, float))
+        dtype = "u8" if is_box and space.dtype == numpy.uint8 and not self.is_flat else "f32"
+        said = {"role": "obs", "name": name, "shape": tuple(box.shape), "dtype": dtype, "space": "box", **limits}
+        return said | {"parts": parts}
+
+    def named_ranges(self):
+        """The name, first number and shape of each part in the one channel."""
+        ranges, first = [], 0
+        for part in self.parts:
+            ranges.append([part.where, first, list(part.shape)])
+            first += int(numpy.prod(part.shape, dtype=numpy.int64))
+        return ranges
+
+    def bind(self, arrays):
+        """`arrays`: by channel, [rows, ...] or [rows, agents, ...]."""
+        if self.is_flat:
+            sizes = [(first, first + int(numpy.prod(shape, dtype=numpy.int64))) for _, first, shape in self.named_ranges()]
+            self.views = [arrays["obs"][..., begin:end] for begin, end in sizes]
+        else:
+            self.views = [arrays[channel["name"]] for channel in self.channels()]
+
+    def writers(self):
         """The target of each row's observation, for `writer[:] = obs`; if that raises, use `put`."""
-        if self.is_box and len(self.shape) == 1 and self.space.dtype == numpy.float32:
+        view = self.views[0]
+        is_vector = isinstance(self.space, spaces.Box) and len(self.space.shape) == 1
+        if is_vector and self.space.dtype == view.dtype:
             return [memoryview(row) for row in view]  # fastest, but accepts only this shape and type
         return [None] * len(view)
 
-    def put(self, row, observation):
-        value = numpy.asarray(observation if self.is_box else spaces.flatten(self.space, observation))
-        if value.shape != self.shape:
-            raise ValueError(f"expected an observation of shape {self.shape}, as in observation_space, got {value.shape}")
-        row[...] = value
+    def put(self, at, observation):
+        """Writes the observation of a row, or of a row and its agent."""
+        for part, view in zip(self.parts, self.views):
+            value = observation
+            try:
+                for key in part.path:
+                    value = value[key]
+            except (KeyError, IndexError, TypeError):
+                part.refuse("this part", f"a {type(observation).__name__} without it")
+            part.write(view[(*at, ...)], value)
+            if self.reports_cast and view.dtype == numpy.float32 and getattr(value, "dtype", None) == numpy.float64:
+                self.reports_cast = False
+                self.notice("cast", f"{part.where} is float64 and is cast to float32")
+
+    def clear(self, at):
+        for view in self.views:
+            view[(*at, ...)] = 0
 
 
 class Actions:
@@ -112,7 +219,8 @@ class Actions:
             leaf.update(dtype="u8", space="multi_binary")
             return lambda arrays: list(arrays[index].astype(dtype))
         leaf.update(dtype="f32", space="box", **box_bounds(numpy.asarray(space.low, float), numpy.asarray(space.high, float)))
-        if numpy.issubdtype(dtype, numpy.integer):
-            return lambda arrays: list(numpy.rint(arrays[index]).astype(dtype))
+        rounded = numpy.rint if numpy.issubdtype(dtype, numpy.integer) else lambda numbers: numbers
         # A copy, because an env may keep it and the next step overwrites the memory.
-        return lambda arrays: list(arrays[index].astype(dtype))
+        if space.shape == ():
+            return lambda arrays: [numpy.asarray(number) for number in rounded(arrays[index]).astype(dtype)]
+        return lambda arrays: list(rounded(arrays[index]).astype(dtype))

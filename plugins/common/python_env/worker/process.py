@@ -45,7 +45,7 @@ class Worker:
         maker, rows = KINDS[config["kind"]]
         self.own = range(self.index, config["rows"], self.workers)
         self.make = maker(config)
-        self.rows = rows(self.make, len(self.own))
+        self.rows = rows(self.make, len(self.own), config["observations"] == "named")
         self.rows.build()
         self.channels = self.rows.describe(self.rows.envs[0])
         return json.dumps(self.describe()).encode() if self.index == 0 else b""
@@ -61,6 +61,7 @@ class Worker:
         modes = metadata.get("render_modes") or []
         said = {
             "agents": len(getattr(self.rows, "agents", [0])),
+            "agent_names": [str(agent) for agent in getattr(self.rows, "agents", [])],
             "channels": self.channels,
             "versions": versions(),
             "not_kept": not_kept,
@@ -148,7 +149,7 @@ class Worker:
                         self.rows.step(self.place(begin), self.place(end))
                     else:
                         self.reset(begin, end)
-                    os.write(REPLIES, done)
+                    self.reply_with_notices() if self.rows.notices else os.write(REPLIES, done)
                     continue
                 if len(message) < HEADER.size:
                     message += read_exactly(HEADER.size - len(message))
@@ -165,6 +166,12 @@ class Worker:
                     said = OUT_OF_MEMORY
                 reply(said)
         self.rows.close()
+
+    def reply_with_notices(self):
+        """b"N" and [kind, row, sentence] of each notice."""
+        notices = [[kind, self.own[i] if i >= 0 else -1, sentence] for kind, i, sentence in self.rows.notices]
+        self.rows.notices = []
+        reply(b"N" + json.dumps(notices).encode())
 
     def report(self, error):
         """The error as JSON, with the traceback from the first line outside this file."""
