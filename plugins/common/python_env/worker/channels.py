@@ -45,30 +45,41 @@ def check_space(what, space):
 class Part:
     """A space in an observation that contains no others; `where` names it in errors."""
 
-    def __init__(self, space, where, path):
-        self.space, self.where, self.path = space, where, path
+    def __init__(self, space, where, path, notice):
+        self.space, self.where, self.path, self.notice = space, where, path, notice
         if isinstance(space, (spaces.Box, spaces.MultiBinary)):
-            self.shape = tuple(space.shape)
+            self.shape = self.own_shape = tuple(space.shape)
             self.write = self.numbers if isinstance(space, spaces.Box) else self.bits
             return
+        is_choice = isinstance(space, spaces.Discrete)
         self.start = numpy.asarray(space.start, numpy.int64).reshape(-1)
-        self.choices = numpy.asarray(space.n if isinstance(space, spaces.Discrete) else space.nvec, numpy.int64).reshape(-1)
+        self.choices = numpy.asarray(space.n if is_choice else space.nvec, numpy.int64).reshape(-1)
         self.first = numpy.cumsum(self.choices) - self.choices
+        self.low, self.n = int(self.start[0]), int(self.choices[0])
         self.shape = (int(self.choices.sum()),)
-        self.write = self.one_hot
+        self.write = self.choice if is_choice else self.one_hot
 
     def refuse(self, expected, got):
         raise ValueError(f"{self.where}: expected {expected}, as in observation_space, got {got}")
 
     def array(self, value):
         value = numpy.asarray(value)
-        if value.shape != tuple(self.space.shape):
-            self.refuse(f"an observation of shape {tuple(self.space.shape)}", value.shape)
+        if value.shape != self.own_shape:
+            self.refuse(f"an observation of shape {self.own_shape}", value.shape)
         return value
+
+    # The writers: `out` is an array of at least one dimension.
 
     def numbers(self, out, value):
         value = self.array(value)
-        if out.dtype == numpy.uint8 and value.dtype != numpy.uint8:
+        if value.dtype == numpy.float64 and self.notice:
+            self.notice("cast", f"{self.where} is float64 and is cast to float32")
+            self.notice = None
+        out[...] = value if value.shape == out.shape else value.reshape(out.shape)
+
+    def bytes(self, out, value):
+        value = self.array(value)
+        if value.dtype != numpy.uint8:
             whole = value.astype(numpy.uint8)
             if not numpy.array_equal(whole, value):
                 self.refuse("whole numbers from 0 to 255", f"{value.dtype} with {value[whole != value].flat[0]}")
@@ -81,18 +92,32 @@ class Part:
             self.refuse("0 or 1", value.tolist())
         out[...] = value.reshape(out.shape)
 
+    def choice(self, out, value):
+        try:
+            at = operator.index(value) - self.low
+        except TypeError:
+            return self.one_hot(out, value)
+        if not 0 <= at < self.n:
+            self.refuse_choice(0, value)
+        out.fill(0)
+        out[at] = 1
+
     def one_hot(self, out, value):
         value = numpy.asarray(value)
         if value.dtype.kind not in "iub" or value.size != len(self.choices):
             self.refuse("a whole number" if self.space.shape == () else f"{len(self.choices)} whole numbers", value.tolist())
         at = value.reshape(-1).astype(numpy.int64) - self.start
-        if ((at < 0) | (at >= self.choices)).any():
-            k = int(numpy.argmax((at < 0) | (at >= self.choices)))
-            each = "a number" if self.space.shape == () else f"number {k}"
-            low = int(self.start[k])
-            self.refuse(f"{each} from {low} to {low + int(self.choices[k]) - 1}", int(value.reshape(-1)[k]))
-        out[...] = 0
+        outside = (at < 0) | (at >= self.choices)
+        if outside.any():
+            k = int(numpy.argmax(outside))
+            self.refuse_choice(k, value.reshape(-1)[k])
+        out.fill(0)
         out[self.first + at] = 1
+
+    def refuse_choice(self, k, value):
+        each = "a number" if self.space.shape == () else f"number {k}"
+        low = int(self.start[k])
+        self.refuse(f"{each} from {low} to {low + int(self.choices[k]) - 1}", int(value))
 
 
 class Observations:
@@ -102,22 +127,21 @@ class Observations:
     uint8 if it is a channel of its own.
     """
 
-    def __init__(self, space, named=False, notice=print):
+    def __init__(self, space, named, notice):
         check_space("observation_space", space)
-        self.space, self.notice = space, notice
+        self.space = space
         self.parts = []
-        self._add(space, "observation", ())
+        self._add(space, "observation", (), notice)
         self.is_flat = parts_of(space) is not None and not named
-        self.reports_cast = True
 
-    def _add(self, space, where, path):
+    def _add(self, space, where, path, notice):
         parts = parts_of(space)
         if parts is None:
-            self.parts.append(Part(space, where, path))
+            self.parts.append(Part(space, where, path, notice))
             return
         keys = space.spaces if isinstance(space, spaces.Dict) else range(len(parts))
         for key, (_, part) in zip(keys, parts):
-            self._add(part, f"{where}[{key!r}]", (*path, key))
+            self._add(part, f"{where}[{key!r}]", (*path, key), notice)
 
     def channels(self):
         if self.is_flat:
@@ -130,8 +154,7 @@ class Observations:
         box = space if is_box else spaces.flatten_space(space)
         limits = box_bounds(numpy.asarray(box.low, float), numpy.asarray(box.high, float))
         dtype = "u8" if is_box and space.dtype == numpy.uint8 and not self.is_flat else "f32"
-        said = {"role": "obs", "name": name, "shape": tuple(box.shape), "dtype": dtype, "space": "box", **limits}
-        return said | {"parts": parts}
+        return {"role": "obs", "name": name, "shape": tuple(box.shape), "dtype": dtype, "space": "box", **limits, "parts": parts}
 
     def named_ranges(self):
         """The name, first number and shape of each part in the one channel."""
@@ -147,7 +170,11 @@ class Observations:
             sizes = [(first, first + int(numpy.prod(shape, dtype=numpy.int64))) for _, first, shape in self.named_ranges()]
             self.views = [arrays["obs"][..., begin:end] for begin, end in sizes]
         else:
-            self.views = [arrays[channel["name"]] for channel in self.channels()]
+            views = [arrays[channel["name"]] for channel in self.channels()]
+            self.views = [view if part.shape else view[..., None] for part, view in zip(self.parts, views)]
+        for part, view in zip(self.parts, self.views):
+            if view.dtype == numpy.uint8:
+                part.write = part.bytes
 
     def writers(self):
         """The target of each row's observation, for `writer[:] = obs`; if that raises, use `put`."""
@@ -158,22 +185,22 @@ class Observations:
         return [None] * len(view)
 
     def put(self, at, observation):
-        """Writes the observation of a row, or of a row and its agent."""
+        """Writes the observation at an index: of a row, or of a row and its agent."""
         for part, view in zip(self.parts, self.views):
-            value = observation
-            try:
-                for key in part.path:
-                    value = value[key]
-            except (KeyError, IndexError, TypeError):
-                part.refuse("this part", f"a {type(observation).__name__} without it")
-            part.write(view[(*at, ...)], value)
-            if self.reports_cast and view.dtype == numpy.float32 and getattr(value, "dtype", None) == numpy.float64:
-                self.reports_cast = False
-                self.notice("cast", f"{part.where} is float64 and is cast to float32")
+            part.write(view[at], self.value_of(part, observation) if part.path else observation)
+
+    def value_of(self, part, observation):
+        value = observation
+        try:
+            for key in part.path:
+                value = value[key]
+        except (KeyError, IndexError, TypeError):
+            part.refuse("this part", f"a {type(observation).__name__} without it")
+        return value
 
     def clear(self, at):
         for view in self.views:
-            view[(*at, ...)] = 0
+            view[at] = 0
 
 
 class Actions:

@@ -34,7 +34,7 @@ class GymnasiumRows(Rows):
                     writers[i][:] = observation
                 except (TypeError, ValueError):
                     rewards[i] = float(reward)
-                    self.observations.put((i,), observation)
+                    self.observations.put(i, observation)
         except BaseException:
             self.at = i if i >= begin else -1
             raise
@@ -43,7 +43,7 @@ class GymnasiumRows(Rows):
         for i in places:
             self.at = i
             observation, _ = self.resets[i](seed=seed_of(seeds[i]))
-            self.observations.put((i,), observation)
+            self.observations.put(i, observation)
         self.at = -1
 
     def time_limit(self, env):

@@ -24,6 +24,7 @@ import importlib.metadata
 import importlib.util
 import json
 import mmap
+import operator
 import os
 import pickle
 import signal
