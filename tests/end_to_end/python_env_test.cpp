@@ -84,6 +84,48 @@ budget: {iterations: 1}
   EXPECT_LT(run.out.size() + run.err.size(), 100'000u) << "it reached the terminal";
 }
 
+// The same numbers as bytes and as float32.
+TEST_F(PythonEnv, TrainsOnBytesAsOnFloats) {
+  Write("image.py", R"(
+import gymnasium, numpy
+
+class Bytes(gymnasium.Env):
+    type = numpy.uint8
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def __init__(self):
+        self.observation_space = gymnasium.spaces.Box(0, 255, (3, 4), self.type)
+
+    def seen(self):
+        return self.np_random.integers(0, 256, (3, 4)).astype(self.type)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.steps, self.last = 0, self.seen()
+        return self.last, {}
+
+    def step(self, action):
+        reward = float((self.last[0, 0] > 127) == action)
+        self.steps, self.last = self.steps + 1, self.seen()
+        return self.last, reward, self.steps == 7, False, {}
+
+class Floats(Bytes):
+    type = numpy.float32
+)");
+  for (const std::string learner : {"{plugin: ppo, options: {train_batch_size: 40, hidden: [8], normalize_obs: true}}",
+                                    "{plugin: ars, options: {num_dirs: 4, top_dirs: 2}}"}) {
+    for (const std::string name : {"Bytes", "Floats"}) {
+      Write(name + ".yaml", "experiment: " + name + "\nenv: {plugin: gymnasium, options: {file: image.py, class: " + name +
+                                ", python: " + kPython + "}}\nlearner: " + learner +
+                                "\nrollout: {num_env_runners: 1, num_envs_per_env_runner: 4}\nbudget: {iterations: 3}\n");
+      const Finished run = Run("run " + name + ".yaml --fresh");
+      ASSERT_EQ(run.exit, 0) << run.err;
+    }
+    EXPECT_EQ(Metrics("Bytes"), Metrics("Floats")) << learner;
+    EXPECT_EQ(Metrics("Bytes").size(), 3u);
+  }
+}
+
 // An env that pays 1 per step and never ends an episode. Its call `where` fails in the way `how`.
 constexpr char kOdd[] = R"(
 import os, struct, time

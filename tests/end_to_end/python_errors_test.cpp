@@ -100,7 +100,7 @@ TEST_F(PythonErrors, EndOnlyEpisodesOnRequest) {
   EXPECT_EQ(run.exit, 0) << run.err;
   EXPECT_EQ(Result("walk")["state"], "COMPLETED");
   EXPECT_THAT(Result("walk")["warnings"].dump(),
-              HasSubstr("on_error: end_episode: row 0: ValueError: no such state (walk.py:15): the episode is truncated"));
+              HasSubstr("row 0: on_error: end_episode: ValueError: no such state (walk.py:15): the episode is truncated"));
   // Two rows of 50 steps in episodes of five: in each row, the fifth episode is cut at its last step.
   EXPECT_EQ(Result("walk")["metrics"]["ep/error"]["n"], 20);
   EXPECT_DOUBLE_EQ(Result("walk")["metrics"]["ep/error"]["mean"], 2 / 20.);

@@ -4,8 +4,10 @@
   pettingzoo_test.py    (BACKPLANE_HOME: the build tree)
 """
 import copy
+import importlib
 import importlib.util
 import pickle
+import sys
 import unittest
 import warnings
 
@@ -161,6 +163,50 @@ class SuperSuit(unittest.TestCase):
                 obs, *_ = envs.step(np.zeros(8, int))
             self.assertEqual(obs.shape[0], 8)
             envs.close()
+
+
+class PythonEnvs(unittest.TestCase):
+    """PettingZoo's envs, played by env.pettingzoo in its processes."""
+
+    def open(self, module):
+        env = backplane_rl.pettingzoo.parallel_env("pettingzoo", options={"id": module, "python": sys.executable})
+        self.addCleanup(env.close)
+        return env
+
+    def play(self, module, steps=1000):
+        """The bare env with the same seeds and actions returns the same numbers."""
+        bare, ours, draw = importlib.import_module(module).parallel_env(), self.open(module), np.random.default_rng(5)
+        names = dict(zip(bare.possible_agents, ours.possible_agents))
+        ended = seed = 0
+        seen, got = bare.reset(seed=seed)[0], ours.reset(seed=seed)[0]
+        for step in range(steps):
+            for agent in bare.agents:
+                np.testing.assert_array_equal(got[names[agent]], seen[agent].astype(np.float32), err_msg=f"{module}: step {step}")
+            actions = {agent: draw.integers(bare.action_space(agent).n) for agent in bare.agents}
+            seen, *theirs, _ = bare.step(actions)
+            got, *results, _ = ours.step({names[agent]: action for agent, action in actions.items()})
+            for mine, other in zip(results, theirs):
+                self.assertEqual(mine, {names[agent]: np.float32(other[agent]) for agent in actions}, f"{module}: step {step}")
+            self.assertEqual(ours.agents, [names[agent] for agent in bare.agents])
+            if not bare.agents:
+                ended, seed = ended + 1, seed + 1
+                seen, got = bare.reset(seed=seed)[0], ours.reset(seed=seed)[0]
+        self.assertGreater(ended, 0, "no episode ended, so no flag was compared")
+
+    def test_simple_spread(self):
+        self.play("mpe2.simple_spread_v3")
+
+    def test_simple_reference(self):
+        self.play("mpe2.simple_reference_v3")
+
+    def test_pursuit(self):
+        self.play("pettingzoo.sisl.pursuit_v5")
+
+    def test_passes_pettingzoos_tests(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            parallel_api_test(self.open("mpe2.simple_spread_v3"), num_cycles=100)
+        parallel_seed_test(lambda: self.open("mpe2.simple_spread_v3"), num_cycles=30)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Compares episodes of gymnasium.make("backplane/...") with Gymnasium's own env, from the same state and with the same actions.
-Observations and rewards are Gymnasium's rounded to float32, flags are equal.
+Observations and rewards are Gymnasium's rounded to float32, flags are equal. The same for Gymnasium's envs played by env.gymnasium.
 
   trajectories_test.py    (BACKPLANE_HOME: the build tree)
 """
+import sys
 import unittest
 
 import needs
@@ -13,7 +14,7 @@ needs.packages("cffi", "gymnasium", "mujoco")
 import gymnasium
 import numpy as np
 
-import backplane_rl  # noqa: F401  its import registers the envs
+import backplane_rl  # its import registers the envs
 
 STEPS, EPISODES = 1000, 3
 
@@ -66,6 +67,48 @@ class Trajectories(unittest.TestCase):
 
     def test_mountain_car_continuous(self):
         self.play("MountainCarContinuous-v0")
+
+
+class PythonEnvs(unittest.TestCase):
+    """Envs in Python, played by env.gymnasium in its processes, next to the bare env with the same seeds and actions."""
+
+    def play(self, name: str) -> None:
+        bare = gymnasium.make(name)
+        ours = backplane_rl.gymnasium.Env("gymnasium", options={"id": name, "python": sys.executable})
+        self.addCleanup(ours.close)
+        bare.action_space.seed(7)
+        ended, seed = 0, 0
+
+        def expect_observation(got, seen, step):
+            wanted = gymnasium.spaces.flatten(bare.observation_space, seen).astype(np.float32)
+            np.testing.assert_array_equal(np.ravel(got), wanted, err_msg=f"{name}: step {step}")
+
+        expect_observation(ours.reset(seed=seed)[0], bare.reset(seed=seed)[0], "reset")
+        for step in range(STEPS):
+            action = bare.action_space.sample()
+            seen, reward, *flags, _ = bare.step(action)
+            got, got_reward, *got_flags, _ = ours.step(action)
+            expect_observation(got, seen, step)
+            self.assertEqual((got_reward, got_flags), (float(np.float32(reward)), flags), f"{name}: step {step}")
+            if any(flags):
+                ended, seed = ended + 1, seed + 1
+                expect_observation(ours.reset(seed=seed)[0], bare.reset(seed=seed)[0], step)
+        self.assertGreater(ended, 0, "no episode ended, so no flag was compared")
+
+    def test_cartpole(self):
+        self.play("CartPole-v1")
+
+    def test_pendulum(self):
+        self.play("Pendulum-v1")
+
+    def test_acrobot(self):
+        self.play("Acrobot-v1")
+
+    def test_half_cheetah(self):  # its observations are float64
+        self.play("HalfCheetah-v5")
+
+    def test_taxi(self):  # its observations are choices
+        self.play("Taxi-v4" if "Taxi-v4" in gymnasium.registry else "Taxi-v3")
 
 
 if __name__ == "__main__":

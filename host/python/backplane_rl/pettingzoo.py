@@ -107,10 +107,10 @@ class ParallelEnv(Adapter, _ParallelEnv[str, Any, Any]):
         terminated, truncated = bool(self._terminated[0]), bool(self._truncated[0])
         stay = [] if terminated or truncated else self._living(acting)
         rewards = {agent: float(self._reward[0 if self._reward_is_shared else self._number[agent]]) for agent in acting}
-        # An agent that left is terminated, not truncated by the limit.
-        living = set(self._living(acting))
-        terminations = {agent: terminated or agent not in living for agent in acting}
-        truncations = {agent: truncated and not terminations[agent] for agent in acting}
+        # An agent that left is terminated, unless the env marks it as truncated on its own.
+        living, ended, cut = set(self._living(acting)), self._flagged("agent_ended", acting), self._flagged("agent_truncated", acting)
+        terminations = {agent: terminated or agent in ended or (agent not in living and agent not in cut) for agent in acting}
+        truncations = {agent: (truncated or agent in cut) and not terminations[agent] for agent in acting}
         self.agents = stay
         infos = {agent: self._info(agent, terminated or truncated) for agent in acting}
         if truncated and (errors := self.env.errors()):
@@ -119,6 +119,10 @@ class ParallelEnv(Adapter, _ParallelEnv[str, Any, Any]):
 
     def _living(self, agents: list[str]) -> list[str]:
         return [agent for agent in agents if self._alive is None or self._alive[self._number[agent]]]
+
+    def _flagged(self, name: str, agents: list[str]) -> set[str]:
+        flags = self.env.channels.get(name)
+        return {agent for agent in agents if flags is not None and flags[self._number[agent]]}
 
     def _observations(self, agents: list[str]) -> dict[str, Any]:
         return {agent: _row_of(self._obs, self._number[agent]) for agent in agents}

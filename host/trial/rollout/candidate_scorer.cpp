@@ -289,7 +289,9 @@ void CandidateScorer::CheckActions(const RowRange& rows) {
 
 void CandidateScorer::AddObservation(uint64_t row) {
   const uint64_t job = players_[row].job;
-  for (uint64_t i = row * obs_per_row_; i < (row + 1) * obs_per_row_; ++i) scores_.Observe(job, obs_.at<float>(0, i));
+  const bool bytes = obs_.dtype().bits == 8;
+  for (uint64_t i = row * obs_per_row_; i < (row + 1) * obs_per_row_; ++i)
+    bytes ? scores_.Observe(job, obs_.at<uint8_t>(0, i)) : scores_.Observe(job, obs_.at<float>(0, i));
 }
 
 // True if the job of some row has ended.

@@ -33,7 +33,8 @@ class CandidateScores {
 
   // Called by the thread that plays the job. [rows]
   void Begin(uint64_t job);
-  void Observe(uint64_t job, const float* x) {  // [observed]
+  template <class T>
+  void Observe(uint64_t job, const T* x) {  // [observed]
     double* const of = MomentsOf(job);
     AddToMoments(x, observed_, of, of + 1, of + 1 + observed_);
   }

@@ -139,9 +139,10 @@ void CheckMoments(const std::string& id, const CheckedLearnerSpec& learner, cons
         BP_E_UNSUPPORTED, id,
         fmt::format("needs observation moments, which the host cannot compute because {} keeps observations on a device",
                     env_id));
-  if (!Is(*bp::FindChannel(env.view, BP_ROLE_OBS), BP_DTYPE_FLOAT, 32))
+  const bp_channel& obs = *bp::FindChannel(env.view, BP_ROLE_OBS);
+  if (!Is(obs, BP_DTYPE_FLOAT, 32) && !Is(obs, BP_DTYPE_UINT, 8))
     throw TrialFailure(BP_E_UNSUPPORTED, id,
-                       fmt::format("needs observation moments, so {} must have float32 observations", env_id));
+                       fmt::format("needs observation moments, so {} must have float32 or uint8 observations", env_id));
 }
 
 const bp_channel* FindIn(const std::vector<bp_channel>& channels, std::string_view name) {

@@ -49,10 +49,12 @@ bool ChunkRecorder::Record(RolloutBuffers& buffers, Chunk& chunk) {
 }
 
 void ChunkRecorder::AddMoments(const RolloutBuffers& buffers, Chunk& chunk) const {
+  const bool bytes = buffers.obs->dtype().bits == 8;
   uint64_t begin = chunk.begin;
   for (Moments& block : chunk.moments) {
     const uint64_t end = std::min(begin + moment_rows_, chunk.end);
-    for (uint64_t r = begin * buffers.obs_lead; r < end * buffers.obs_lead; ++r) block.Add(buffers.obs->at<float>(chunk.t, r));
+    for (uint64_t r = begin * buffers.obs_lead; r < end * buffers.obs_lead; ++r)
+      bytes ? block.Add(buffers.obs->at<uint8_t>(chunk.t, r)) : block.Add(buffers.obs->at<float>(chunk.t, r));
     begin = end;
   }
 }

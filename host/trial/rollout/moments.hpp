@@ -7,8 +7,9 @@
 
 namespace backplane {
 
-// Adds x [n].
-inline void AddToMoments(const float* x, size_t n, double* count, double* mean, double* m2) {
+// Adds x [n], float or uint8_t.
+template <class T>
+void AddToMoments(const T* x, size_t n, double* count, double* mean, double* m2) {
   *count += 1;
   const double inverse = 1.0 / *count;
   for (size_t i = 0; i < n; ++i) {
@@ -27,7 +28,10 @@ struct Moments {
     mean.assign(n, 0.0);
     m2.assign(n, 0.0);
   }
-  void Add(const float* x) { AddToMoments(x, mean.size(), &count, mean.data(), m2.data()); }
+  template <class T>
+  void Add(const T* x) {
+    AddToMoments(x, mean.size(), &count, mean.data(), m2.data());
+  }
   void Merge(const Moments& other) { Merge(other.count, other.mean.data(), other.m2.data()); }
   void Merge(double other_count, const double* other_mean, const double* other_m2) {
     if (other_count == 0) return;

@@ -89,6 +89,7 @@ void SparseRows::Add(const T* part, int64_t n) {
 }
 template void SparseRows::Add(const float*, int64_t);
 template void SparseRows::Add(const int8_t*, int64_t);
+template void SparseRows::Add(const uint8_t*, int64_t);
 
 void SparseRows::EndRow() {
   starts_.push_back(at_);

@@ -15,7 +15,7 @@ class SparseRows {
  public:
   void Reset(int64_t columns);    // removes all rows
   void Append(const float* row);  // [columns]
-  // The same in parts: n numbers per call, in order, float or int8_t; then EndRow.
+  // The same in parts: n numbers per call, in order, float, int8_t or uint8_t; then EndRow.
   template <class T>
   void Add(const T* part, int64_t n);
   void EndRow();

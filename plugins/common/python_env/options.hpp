@@ -15,6 +15,15 @@ constexpr auto WordsOf(OnError) {
   return bp::Words<OnError>({{"raise", OnError::kRaise}, {"end_episode", OnError::kEndEpisode}});
 }
 
+enum class Observations { kFlat, kNamed };
+constexpr auto WordsOf(Observations) {
+  return bp::Words<Observations>({{"flat", Observations::kFlat}, {"named", Observations::kNamed}});
+}
+enum class OutOfBounds { kReport, kError };
+constexpr auto WordsOf(OutOfBounds) {
+  return bp::Words<OutOfBounds>({{"report", OutOfBounds::kReport}, {"error", OutOfBounds::kError}});
+}
+
 struct Options {
   // Throws bp::Error (BP_E_CONFIG) unless the options name exactly one env.
   void Check(const bp::Config& config) {
@@ -37,7 +46,9 @@ struct Options {
             {"class", class_name},
             {"kwargs", nlohmann::json::parse(kwargs.json)},
             {"wrappers", nlohmann::json::parse(wrappers.json)},
-            {"on_error", on_error == OnError::kRaise ? "raise" : "end_episode"}};
+            {"observations", observations == Observations::kNamed ? "named" : "flat"},
+            {"on_error", on_error == OnError::kRaise ? "raise" : "end_episode"},
+            {"out_of_bounds", out_of_bounds == OutOfBounds::kError ? "error" : "report"}};
   }
 
   std::string id, class_name, python;
@@ -45,6 +56,8 @@ struct Options {
   bp::AnyValue kwargs, wrappers{"[]"}, files{"[]"};
   OnError on_error = OnError::kRaise;
   double timeout = 60;
+  Observations observations = Observations::kFlat;
+  OutOfBounds out_of_bounds = OutOfBounds::kReport;
 };
 
 // Options of every such env, after `id` and `file`.
@@ -65,6 +78,13 @@ inline constexpr bp::OptionTable kOptionsOfAll{
             "Interpreter of the env processes; empty: the active virtual environment's, else python3."),
     bp::Opt("timeout", &Options::timeout, "(0,86400]", "Time limit of a reset or step of all rows; a start has at least 120 s.",
             {.unit = "s"}),
+    bp::Opt("observations", &Options::observations,
+            "flat: the parts of a Dict or Tuple as one vector, in the order of the space; named: a channel per part, for learners that "
+            "accept several",
+            {.flags = BP_PARAM_LATER}),
+    bp::Opt("out_of_bounds", &Options::out_of_bounds,
+            "Observations outside their space: report counts them and reports the first; error ends the trial",
+            {.flags = BP_PARAM_LATER}),
 };
 
 }  // namespace backplane::python_env

@@ -1,5 +1,6 @@
 #include "python_env/python_env.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -13,14 +14,20 @@ constexpr uint64_t kAlignment = 64;  // bytes
 constexpr double kUsualStep_s = 1 / 30.0;
 constexpr uint64_t kMostStateBytes = uint64_t{1} << 36;  // of a row
 
-// Parses a bound; infinity is text, because JSON has no such number.
-double Bound(const json& said) { return said.is_string() ? std::stod(said.get<std::string>()) : said.get<double>(); }
-
+// Infinity is text, because JSON has no such number.
 std::vector<double> Bounds(const json& said, const char* which) {
   std::vector<double> bounds;
   if (const auto found = said.find(which); found != said.end())
-    for (const json& bound : *found) bounds.push_back(Bound(bound));
+    for (const json& bound : *found)
+      bounds.push_back(bound.is_string() ? std::stod(bound.get<std::string>()) : bound.get<double>());
   return bounds;
+}
+
+std::vector<Part> PartsIn(const json& said) {
+  std::vector<Part> parts;
+  for (const json& part : said.value("parts", json::array()))
+    parts.push_back({part.at(0), part.at(1), part.at(2).get<std::vector<int64_t>>()});
+  return parts;
 }
 
 uint16_t RoleOf(const std::string& word) {
@@ -60,7 +67,10 @@ uint64_t Elements(const std::vector<int64_t>& shape) {
 }  // namespace
 
 PythonEnv::PythonEnv(const bp_host* host, const std::string& python, double timeout_s, const json& request, uint64_t rows)
-    : host_(host), rows_(rows), workers_(host, python, timeout_s, rows, WorkersFor(rows)) {
+    : host_(host),
+      rows_(rows),
+      workers_(host, python, timeout_s, rows, WorkersFor(rows)),
+      bounds_(host, request.at("out_of_bounds") == "error") {
   const uint64_t n = workers_.size();
   for (uint64_t w = 0, before = 0; w < n; ++w) {
     starts_.push_back(before);
@@ -77,6 +87,7 @@ PythonEnv::PythonEnv(const bp_host* host, const std::string& python, double time
   const json said = Described(workers_.AskAll('C', requests).front());
   spec_.MaxAgents(said.at("agents")).MaxEpisodeSteps(said.at("max_episode_steps"));  // the worker enforces the limit
   for (const json& channel : said.at("channels")) AddChannel(channel);
+  bounds_.NameAgents(said.at("agent_names"));
   MakeMemory();
   RecordFacts(said);
   for (const std::string warning : said.at("warnings")) host->log(host, BP_LOG_WARN, warning.c_str());
@@ -102,6 +113,8 @@ void PythonEnv::AddChannel(const json& said) {
   channel.scope = said.value("scope", "") == "agent" ? BP_SCOPE_AGENT : BP_SCOPE_ROW;
   if (said.contains("nvec")) channel.nvec = said["nvec"].get<std::vector<int64_t>>();
   Shared shared{{}, channel.role, Elements(channel.shape), 0};
+  if (channel.role == BP_ROLE_OBS)
+    bounds_.Add({.channel = channels_.size(), .elements = shared.row_bytes, .parts = PartsIn(said)}, channel.low, channel.high);
   if (channel.scope == BP_SCOPE_AGENT) shared.row_bytes *= spec_.max_agents;
   const bool is_action = channel.role == BP_ROLE_ACTION;
   const std::string type = said.at("dtype");
@@ -143,6 +156,10 @@ void PythonEnv::RecordFacts(const json& said) {
     bp::RecordFact(host_, ("version/" + name).c_str(), version.get_ref<const std::string&>().c_str());
     versions_ += name + " " + version.get<std::string>() + "\n";
   }
+  if (const std::string parts = bounds_.Parts(); !parts.empty()) {
+    bp::RecordFact(host_, "observations", parts.c_str());
+    host_->log(host_, BP_LOG_INFO, parts.c_str());
+  }
   bp::RecordFact(host_, "rows_are_saved", said.at("not_kept").get_ref<const std::string&>().empty() ? "true" : "false");
 }
 
@@ -165,12 +182,32 @@ void PythonEnv::Copy(const Shared& shared, const bp::Slot& slot, uint64_t begin,
       shared.handle);
 }
 
+void PythonEnv::CheckObservations(uint64_t begin, uint64_t end, const uint8_t* mask) {
+  const auto alive = std::find_if(channels_.begin(), channels_.end(), [](const Shared& s) { return s.role == BP_ROLE_ALIVE; });
+  for (const BoundedChannel& bounded : bounds_.channels()) {
+    const Shared& shared = channels_[bounded.channel];
+    const bool is_float = std::holds_alternative<bp::Handle<float>>(shared.handle);
+    const uint64_t agents = alive != channels_.end() ? spec_.max_agents : 1;
+    const uint64_t bytes = shared.row_bytes / agents;
+    for (uint64_t r = begin; r < end; ++r) {
+      if (mask != nullptr && mask[r] == 0) continue;
+      for (uint64_t a = 0; a < agents; ++a) {
+        if (alive != channels_.end() && At(alive->offset, alive->row_bytes, r)[a] == 0) continue;
+        const char* const at = At(shared.offset, shared.row_bytes, r) + a * bytes;
+        is_float ? bounds_.Check(bounded, r, a, reinterpret_cast<const float*>(at))
+                 : bounds_.Check(bounded, r, a, reinterpret_cast<const uint8_t*>(at));
+      }
+    }
+  }
+}
+
 void PythonEnv::Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
   for (uint64_t r = begin; r < end; ++r) {
     *At(mask_at_, 1, r) = mask == nullptr || mask[r] != 0;
     std::memcpy(At(seeds_at_, sizeof *seeds, r), &seeds[r], sizeof *seeds);
   }
   workers_.Run('R', begin, end, mask);
+  CheckObservations(begin, end, mask);
   for (const Shared& shared : channels_)
     if (bp::IsStateRole(shared.role)) Copy(shared, slot, begin, end, mask);
 }
@@ -179,6 +216,7 @@ void PythonEnv::Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
   for (const Shared& shared : channels_)
     if (shared.role == BP_ROLE_ACTION) Copy(shared, slot, begin, end, nullptr);
   workers_.Run('S', begin, end, nullptr);
+  CheckObservations(begin, end, nullptr);
   for (const Shared& shared : channels_)
     if (shared.role != BP_ROLE_ACTION) Copy(shared, slot, begin, end, nullptr);
 }

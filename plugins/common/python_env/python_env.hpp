@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backplane/env.hpp"
+#include "python_env/observation_bounds.hpp"
 #include "python_env/workers.hpp"
 
 namespace backplane::python_env {
@@ -47,6 +48,7 @@ class PythonEnv {
   };
 
   void AddChannel(const nlohmann::json& said);
+  void CheckObservations(uint64_t begin, uint64_t end, const uint8_t* mask);
   void MakeMemory();
   void RecordFacts(const nlohmann::json& said);
   char* At(uint64_t offset, uint64_t bytes, uint64_t row) const { return memory_ + offset + bytes * place_[row]; }
@@ -57,6 +59,7 @@ class PythonEnv {
   Workers workers_;
   bp::EnvSpec spec_;
   std::vector<Shared> channels_;
+  ObservationBounds bounds_;
   std::vector<uint64_t> starts_;  // [workers] rows of the workers before
   std::vector<uint64_t> place_;   // [rows] index in an array, in which a worker's rows are adjacent
   char* memory_ = nullptr;

@@ -68,6 +68,7 @@ uint64_t WorkersFor(uint64_t rows) {
 
 Workers::Workers(const bp_host* host, const std::string& python, double timeout_s, uint64_t rows, uint64_t n)
     : host_(host),
+      notices_(host),
       timeout_s_(timeout_s),
       rows_(rows),
       workers_(n),
@@ -278,15 +279,14 @@ void Workers::LogLine(const Worker& worker, std::string_view line) {
   host_->log(host_, BP_LOG_INFO, ("worker " + std::to_string(&worker - workers_.data()) + ": " + std::string(line)).c_str());
 }
 
-// A reply is empty, or 'V' and an answer, or 'W' and a warning, or 'E' and an error as JSON.
+// A reply is empty, or 'V' and an answer, 'N' and notices as JSON, or 'E' and an error as JSON.
 void Workers::CheckReplies() {
   for (Worker& worker : workers_) {
     if (worker.reply.empty()) continue;
     const char kind = worker.reply.front();
     worker.reply.erase(0, 1);
     if (kind == 'V' && HasAnswer(worker.kind)) continue;
-    if (kind == 'W') {
-      host_->log(host_, BP_LOG_WARN, worker.reply.c_str());
+    if (kind == 'N' && notices_.Log(worker.reply)) {
       worker.reply.clear();
       continue;
     }

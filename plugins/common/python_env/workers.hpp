@@ -14,6 +14,7 @@
 
 #include "backplane/host.h"
 #include "python_env/file.hpp"
+#include "python_env/notices.hpp"
 
 namespace backplane::python_env {
 
@@ -77,6 +78,7 @@ class Workers {
   void End(bool at_once) noexcept;
 
   const bp_host* host_;
+  Notices notices_;
   double timeout_s_;
   uint64_t rows_;
   std::vector<Worker> workers_;

@@ -27,7 +27,8 @@ std::vector<float> Bounds(const bp_channel& action, const double* bounds, float 
 EnvShape::EnvShape(const bp_env_spec* env) : action(Need(env, BP_ROLE_ACTION)) {
   const bp_channel& observed = Need(env, BP_ROLE_OBS);
   Need(env, BP_ROLE_REWARD);
-  if (!bp::SameDtype(observed.dtype, bp::DtypeOf<float>())) throw bp::Unsupported("expected float32 observations");
+  if (!bp::SameDtype(observed.dtype, bp::DtypeOf<float>()) && !bp::SameDtype(observed.dtype, bp::DtypeOf<uint8_t>()))
+    throw bp::Unsupported("expected float32 or uint8 observations, got " + bp::DtypeText(observed.dtype));
   obs_name = observed.name, action_name = action.name;
   obs = bp::ElementCount(observed);
   discrete = action.space == BP_SPACE_DISCRETE;

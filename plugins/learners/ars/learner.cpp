@@ -7,6 +7,7 @@
 #include "nn/normals.hpp"
 #include "nn/vectors.hpp"
 #include "rl/finite.hpp"
+#include "rl/observations.hpp"
 
 namespace backplane::ars {
 namespace {
@@ -126,7 +127,7 @@ void Learner::Act(const bp_act& act) {
   const int64_t inputs = policy_.shape().obs;
   filtered.resize(inputs);
   nothing.assign(policy_.shape().outputs, 0);
-  const bp::View<const float> obs(act.in[0], "obs");
+  const rl::Observations obs(act.in[0], "obs");
   for (uint64_t r = act.begin; r < act.end; ++r) {
     const auto row = static_cast<int64_t>(r);
     if (act.candidate && act.candidate[r] < 0) {
@@ -134,7 +135,7 @@ void Learner::Act(const bp_act& act) {
       continue;
     }
     const PackedWeights& weights = act.candidate ? WeightsOf(act.row_base + r, act.candidate[r]) : mean_packed_;
-    const float* x = obs.At(row);
+    const float* x = obs.At(inputs, row);
     if (options_.normalize_obs) filter_.Apply(x, filtered.data()), x = filtered.data();
     WriteAction(act, row, policy_.Outputs(weights, x));
   }

@@ -54,11 +54,11 @@ class Fused final : public Model {
       if (final)
         final_obs.Append(&bootstraps_.obs, b.final_agent);
       else
-        obs.Append(&bootstraps_.obs, streams.steps(), b.place % agents);
+        obs.Append(&bootstraps_.obs, b.entry, b.place % agents);
       if (b.env_step != last && state && final)
         final_states.Append(&bootstraps_.state, b.final);
       else if (b.env_step != last && state)
-        states.Append(&bootstraps_.state, streams.steps(), b.env_step % rows);
+        states.Append(&bootstraps_.state, b.entry, b.env_step % rows);
       last = b.env_step;
       bootstraps_.step_of.push_back(static_cast<int32_t>(bootstraps_.state.rows()) - 1);
     }

@@ -100,7 +100,7 @@ void Learner::DescribeSpec(const EnvShape& shape) {
   for (const Seen& each : shape.obs) spec_.ActIn(each.name), spec_.Keep(each.name);  // in the order that Actor reads
   if (!shape.mask.empty()) spec_.ActIn(shape.mask);
   if (!shape.alive.empty()) spec_.ActIn(shape.alive);
-  for (const std::string& name : {shape.mask, shape.alive, shape.agent_ended, shape.action}) {
+  for (const std::string& name : {shape.mask, shape.alive, shape.agent_ended, shape.agent_truncated, shape.action}) {
     if (!name.empty()) spec_.Keep(name);
   }
   for (const Seen& each : shape.state)

@@ -27,24 +27,30 @@ class Observed {
       const bp_tensor* tensor = find(i);
       Piece& piece = pieces_.emplace_back();
       piece.size = parts[i].size;
-      if (parts[i].bytes)
-        piece.bytes = bp::View<const int8_t>(tensor, parts[i].name.c_str());
-      else
-        piece.numbers = bp::View<const float>(tensor, parts[i].name.c_str());
+      const char* const name = parts[i].name.c_str();
+      switch (parts[i].numbers) {
+        case Numbers::kFloat: piece.numbers = bp::View<const float>(tensor, name); break;
+        case Numbers::kInt8: piece.signed_bytes = bp::View<const int8_t>(tensor, name); break;
+        case Numbers::kUint8: piece.bytes = bp::View<const uint8_t>(tensor, name); break;
+      }
     }
   }
   // One more row: that at `index` of each part.
   template <class... Index>
   void Append(nn::SparseRows* to, Index... index) const {
-    for (const Piece& piece : pieces_)
-      piece.bytes ? to->Add(piece.bytes.At(index...), piece.size) : to->Add(piece.numbers.At(index...), piece.size);
+    for (const Piece& piece : pieces_) {
+      if (piece.numbers) to->Add(piece.numbers.At(index...), piece.size);
+      if (piece.signed_bytes) to->Add(piece.signed_bytes.At(index...), piece.size);
+      if (piece.bytes) to->Add(piece.bytes.At(index...), piece.size);
+    }
     to->EndRow();
   }
 
  private:
   struct Piece {
-    bp::View<const float> numbers;
-    bp::View<const int8_t> bytes;  // one of both
+    bp::View<const float> numbers;  // one of the three
+    bp::View<const int8_t> signed_bytes;
+    bp::View<const uint8_t> bytes;
     int64_t size;
   };
   std::vector<Piece> pieces_;

@@ -44,10 +44,23 @@ void NeedDtype(const bp_channel& channel, bp_dtype dtype, int64_t elements, cons
 }
 
 Seen SeenIn(const bp_env_spec& env, const bp_channel& channel, const char* wanted) {
-  const bool bytes = bp::SameDtype(channel.dtype, bp::DtypeOf<int8_t>());
   const int64_t size = bp::ElementCount(channel);
-  if (!bytes) NeedDtype(channel, bp::DtypeOf<float>(), size, wanted);
-  return {channel.name, bp::FinalName(env, channel), size, bytes};
+  Numbers numbers = Numbers::kFloat;
+  if (bp::SameDtype(channel.dtype, bp::DtypeOf<int8_t>()))
+    numbers = Numbers::kInt8;
+  else if (bp::SameDtype(channel.dtype, bp::DtypeOf<uint8_t>()))
+    numbers = Numbers::kUint8;
+  else
+    NeedDtype(channel, bp::DtypeOf<float>(), size, wanted);
+  return {channel.name, bp::FinalName(env, channel), size, numbers};
+}
+
+// The name of a flag per agent in INFO; empty: the env has none.
+std::string FlagIn(const bp_env_spec& env, const char* name) {
+  const bp_channel* const found = bp::FindChannel(env, name);
+  if (found == nullptr || found->role != BP_ROLE_INFO) return "";
+  NeedPerAgent(*found), NeedDtype(*found, bp::DtypeOf<uint8_t>(), 1, "one flag per agent");
+  return name;
 }
 
 }  // namespace
@@ -59,7 +72,7 @@ EnvShape::EnvShape(const bp_env_spec* env)
   action = action_channel.name;
   for (const bp_channel* channel : bp::FindChannels(*env, BP_ROLE_OBS)) {
     NeedPerAgent(*channel);
-    obs.push_back(SeenIn(*env, *channel, "float32 or int8 observations"));
+    obs.push_back(SeenIn(*env, *channel, "float32, int8 or uint8 observations"));
     obs_size += obs.back().size;
   }
   if (action_channel.space != BP_SPACE_DISCRETE)
@@ -77,13 +90,10 @@ EnvShape::EnvShape(const bp_env_spec* env)
   }
   for (const bp_channel* channel : bp::FindChannels(*env, BP_ROLE_STATE)) {
     if (channel->scope != BP_SCOPE_ROW) throw bp::Unsupported("expected one STATE for all agents of a row, got one per agent");
-    state.push_back(SeenIn(*env, *channel, "a float32 or int8 state"));
+    state.push_back(SeenIn(*env, *channel, "a float32, int8 or uint8 state"));
     state_size += state.back().size;
   }
-  if (const bp_channel* found = bp::FindChannel(*env, "agent_ended"); found && found->role == BP_ROLE_INFO) {
-    NeedPerAgent(*found), NeedDtype(*found, bp::DtypeOf<uint8_t>(), 1, "one flag per agent");
-    agent_ended = found->name;
-  }
+  agent_ended = FlagIn(*env, "agent_ended"), agent_truncated = FlagIn(*env, "agent_truncated");
 }
 
 Net MakeNet(const Options& o, const EnvShape& shape) {

@@ -72,17 +72,19 @@ inline constexpr bp::OptionTable kOptions{
                {.aliases = "checkpoint.every_iterations"}),
 };
 
+enum class Numbers { kFloat, kInt8, kUint8 };
+
 // A channel of OBS or STATE. A net's input concatenates all channels of a role as float32.
 struct Seen {
   std::string name, final_name;  // in the rollout, and in the last observations
   int64_t size;
-  bool bytes;  // int8 instead of float32
+  Numbers numbers;
 };
 
 struct EnvShape {
   explicit EnvShape(const bp_env_spec* env);                                 // throws bp::Unsupported with a sentence
   std::vector<Seen> obs, state;                                              // the latter may be empty
-  std::string action, mask, alive, agent_ended;                              // names; empty: the env has no such channel
+  std::string action, mask, alive, agent_ended, agent_truncated;             // names; empty: the env has no such channel
   int64_t obs_size = 0, state_size = 0, actions, agents, max_episode_steps;  // agents: of a row
   bool reward_per_agent;
   bp_channel action_channel;  // borrowed, for the constructor only

@@ -19,22 +19,23 @@ Streams::Streams(const EnvShape& shape, uint64_t rows, double gamma, double lamb
 void Streams::ReadAgent(const Step& step, int64_t agent, float reward) {
   const int64_t place = step.t * agents_ + agent;
   reward_[place] = static_cast<float>(reward_scale_ * reward);
-  const bool died = !step.cut && !alive_[place + agents_];
-  if (step.over || died) return;
+  const bool left = !step.cut && !alive_[place + agents_];
+  if (step.over || (left && !step.cut_alone)) return;
   discount_[place] = gamma_;
-  if (!step.cut) carry_[place] = gamma_ * lambda_;
-  if (step.cut || step.t + 1 == steps_)
+  if (!step.cut && !left) carry_[place] = gamma_ * lambda_;
+  if (step.cut || left || step.t + 1 == steps_)
     bootstraps_.push_back({place, step.t * rows_ + step.row, step.cut ? step.final : -1,
-                           step.cut ? step.final * shape_.agents + agent % shape_.agents : -1});
+                           step.cut ? step.final * shape_.agents + agent % shape_.agents : -1, step.t + 1});
 }
 
 void Streams::Read(const bp::Delivery& delivery) {
   const auto reward = delivery.Get<float>("reward");
   const auto terminated = delivery.Get<uint8_t>("terminated"), truncated = delivery.Get<uint8_t>("truncated");
   steps_ = reward.Size(0);
-  bp::View<const uint8_t> alive, ended;
+  bp::View<const uint8_t> alive, ended, cut_alone;
   if (!shape_.alive.empty()) alive = delivery.Get<uint8_t>(shape_.alive.c_str());
   if (!shape_.agent_ended.empty()) ended = delivery.Get<uint8_t>(shape_.agent_ended.c_str());
+  if (!shape_.agent_truncated.empty()) cut_alone = delivery.Get<uint8_t>(shape_.agent_truncated.c_str());
   alive_.assign((steps_ + 1) * agents_, 1);
   for (int64_t t = 0; alive && t <= steps_; ++t) std::copy_n(alive.At(t), agents_, &alive_[t * agents_]);
 
@@ -51,7 +52,8 @@ void Streams::Read(const bp::Delivery& delivery) {
       for (int64_t agent = row * shape_.agents; agent < (row + 1) * shape_.agents; ++agent) {
         if (!alive_[t * agents_ + agent]) continue;
         const float earned = *reward.At(t, shape_.reward_per_agent ? agent : row);
-        ReadAgent({t, row, cut, over || (ended && *ended.At(t, agent)), final}, agent, earned);
+        const bool agent_over = over || (ended && *ended.At(t, agent));
+        ReadAgent({t, row, cut, agent_over, cut_alone && *cut_alone.At(t, agent), final}, agent, earned);
       }
     }
   }

@@ -14,7 +14,8 @@ class Streams {
   Streams(const EnvShape& shape, uint64_t rows, double gamma, double lambda, double reward_scale);
 
   // Reads REWARD and the flags. An agent's step is the last one if the row terminated, agent_ended is 1, or ALIVE drops to 0
-  // within an episode. If the row was cut, the final observation follows; otherwise the agent's next step.
+  // within an episode. The final observation follows if the row was cut, the agent's next OBS if agent_truncated is 1,
+  // otherwise the agent's next step.
   void Read(const bp::Delivery& delivery);
 
   int64_t steps() const { return steps_; }
@@ -24,7 +25,8 @@ class Streams {
   // Bootstraps places whose next value is outside this rollout.
   struct Bootstrap {
     int64_t place, env_step;     // env_step: step * rows + row
-    int64_t final, final_agent;  // row in FINAL_STATE and FINAL_OBS; -1: the last entry of STATE and OBS
+    int64_t final, final_agent;  // row in FINAL_STATE and FINAL_OBS; -1: `entry`
+    int64_t entry;               // of STATE and OBS, in time: the one after the step
   };
   const std::vector<Bootstrap>& bootstraps() const { return bootstraps_; }
 
@@ -37,6 +39,7 @@ class Streams {
   struct Step {
     int64_t t, row;
     bool cut, over;  // truncated; terminated for this agent
+    bool cut_alone;  // truncated for this agent
     int64_t final;   // its final observation if truncated
   };
   void ReadAgent(const Step& step, int64_t agent, float reward);

@@ -52,17 +52,17 @@ class Autograd final : public TorchModel {
 
   void Take(const bp::Delivery& delivery, const Streams& streams, const Samples& samples) override {
     torch_common::WithTorchErrors([&] {
-      obs_ = Entries(delivery, obs_parts_, samples.place, streams.agents());
+      obs_ = Entries(delivery, obs_parts_, {samples.place, streams.agents()});
       std::vector<int64_t> agent, final_agent, row, final_row;
       for (const Streams::Bootstrap& b : streams.bootstraps()) {
-        agent.push_back(b.place % streams.agents()), final_agent.push_back(b.final_agent);
-        row.push_back(b.env_step % streams.rows()), final_row.push_back(b.final);
+        agent.push_back(b.entry * streams.agents() + b.place % streams.agents()), final_agent.push_back(b.final_agent);
+        row.push_back(b.entry * streams.rows() + b.env_step % streams.rows()), final_row.push_back(b.final);
       }
-      next_obs_ = Following(delivery, obs_parts_, streams.steps(), agent, final_agent);
+      next_obs_ = Following(delivery, obs_parts_, {agent, streams.agents()}, final_agent);
       if (net_.state == 0) return;
-      state_ = Entries(delivery, state_parts_, samples.env_step, streams.rows());
+      state_ = Entries(delivery, state_parts_, {samples.env_step, streams.rows()});
       step_of_ = CopyOf(samples.step_of, {samples.n}, device_);
-      next_state_ = Following(delivery, state_parts_, streams.steps(), row, final_row);
+      next_state_ = Following(delivery, state_parts_, {row, streams.rows()}, final_row);
     });
   }
 
@@ -113,26 +113,30 @@ class Autograd final : public TorchModel {
   }
 
   // Entries i / width, i % width of a rollout [steps + 1, width, ...].
-  at::Tensor Entries(const bp::Delivery& delivery, const std::vector<Seen>& parts, const std::vector<int64_t>& index,
-                     int64_t width) const {
-    return Joined(parts, [&](const Seen& part) {
-      const at::Tensor from = torch_common::Borrow(*Wanted(delivery, part.name));
-      const at::Tensor i = CopyOf(index, {static_cast<int64_t>(index.size())}, from.device());
-      const c10::List<std::optional<at::Tensor>> at{i.div(width, "floor"), i.remainder(width)};
-      return at::index(from, at);
-    });
+  struct Places {
+    const std::vector<int64_t>& index;
+    int64_t width;
+  };
+  at::Tensor At(const bp::Delivery& delivery, const Seen& part, const Places& places) const {
+    const at::Tensor from = torch_common::Borrow(*Wanted(delivery, part.name));
+    const at::Tensor i = CopyOf(places.index, {static_cast<int64_t>(places.index.size())}, from.device());
+    const c10::List<std::optional<at::Tensor>> at{i.div(places.width, "floor"), i.remainder(places.width)};
+    return at::index(from, at);
   }
 
-  // The final observations if final >= 0, else own rows of the entry after the last step.
-  at::Tensor Following(const bp::Delivery& delivery, const std::vector<Seen>& parts, int64_t steps,
-                       const std::vector<int64_t>& own, const std::vector<int64_t>& final) const {
+  at::Tensor Entries(const bp::Delivery& delivery, const std::vector<Seen>& parts, const Places& places) const {
+    return Joined(parts, [&](const Seen& part) { return At(delivery, part, places); });
+  }
+
+  // The final observations if final >= 0, else entries of the rollout.
+  at::Tensor Following(const bp::Delivery& delivery, const std::vector<Seen>& parts, const Places& places,
+                       const std::vector<int64_t>& final) const {
     return Joined(parts, [&](const Seen& part) {
-      const auto n = static_cast<int64_t>(own.size());
-      const at::Tensor last = torch_common::Borrow(*Wanted(delivery, part.name)).select(0, steps);
-      at::Tensor rows = last.index_select(0, CopyOf(own, {n}, last.device()));
+      const auto n = static_cast<int64_t>(places.index.size());
+      at::Tensor rows = At(delivery, part, places);
       const bp_tensor* finals = delivery.Find(part.final_name.c_str());
       if (finals && finals->shape[0] > 0) {
-        const at::Tensor index = CopyOf(final, {n}, last.device());
+        const at::Tensor index = CopyOf(final, {n}, rows.device());
         const at::Tensor ended = torch_common::Borrow(*finals).index_select(0, index.clamp_min(0));
         std::vector<int64_t> shape(rows.dim(), 1);
         shape[0] = n;

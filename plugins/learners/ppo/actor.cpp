@@ -8,6 +8,7 @@
 #include "on_policy/categorical.hpp"
 #include "on_policy/parts.hpp"
 #include "policy.hpp"
+#include "rl/observations.hpp"
 
 namespace backplane::ppo {
 
@@ -32,13 +33,13 @@ void Actor::Refresh(const float* params) {
 void Actor::Act(const bp_act& act) {
   static thread_local Buffers buffers;
   const auto n = static_cast<int64_t>(act.end - act.begin);
-  const bp::View<const float> obs(act.in[0], "obs");
+  const rl::Observations obs(act.in[0], "obs");
   const auto size = static_cast<size_t>(n * net_.obs);
   if (buffers.obs.size() < size) buffers.obs.resize(size);
   for (int64_t i = 0; i < n; ++i) {
-    const float* from = obs.At(static_cast<int64_t>(act.begin) + i);
-    obs_norm_ ? obs_norm_->Apply(from, &buffers.obs[i * net_.obs])
-              : (void)std::copy_n(from, net_.obs, &buffers.obs[i * net_.obs]);
+    float* const to = &buffers.obs[i * net_.obs];
+    const float* const from = obs.At(net_.obs, static_cast<int64_t>(act.begin) + i);
+    obs_norm_ ? obs_norm_->Apply(from, to) : (void)std::copy_n(from, net_.obs, to);
   }
   buffers.work.Reserve(net_, n, false);
   Forward(net_, weights_, params_, buffers.obs.data(), n, &buffers.work);

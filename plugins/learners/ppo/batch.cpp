@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rl/observations.hpp"
+
 namespace backplane::ppo {
 
 Batch::Batch(const Net& net, const EnvShape& shape)
@@ -22,8 +24,8 @@ void Batch::Resize(int64_t n, Samples* s) const {
 }
 
 void Batch::Take(const bp::Delivery& delivery, int64_t rows, const ObsNormalizer* obs_norm) {
-  const auto obs = delivery.Get<float>(obs_name_.c_str()), logp = delivery.Get<float>("logp"),
-             value = delivery.Get<float>("value");
+  const rl::Observations obs(delivery.Find(obs_name_.c_str()), obs_name_.c_str());
+  const auto logp = delivery.Get<float>("logp"), value = delivery.Get<float>("value");
   bp::View<const float> raw;
   bp::View<const int32_t> choice;
   bp::View<const uint8_t> mask;
@@ -34,7 +36,8 @@ void Batch::Take(const bp::Delivery& delivery, int64_t rows, const ObsNormalizer
   for (int64_t i = 0; i < all_.n; ++i) {
     const int64_t t = i / rows, row = i % rows;
     float* to = &all_.obs[i * obs_];
-    obs_norm ? obs_norm->Apply(obs.At(t, row), to) : (void)std::copy_n(obs.At(t, row), obs_, to);
+    const float* from = obs.At(obs_, t, row);
+    obs_norm ? obs_norm->Apply(from, to) : (void)std::copy_n(from, obs_, to);
     all_.logp[i] = *logp.At(t, row), all_.value[i] = *value.At(t, row);
     if (choice) all_.choice[i] = *choice.At(t, row);
     if (mask) std::copy_n(mask.At(t, row), actions_, &all_.mask[i * actions_]);

@@ -4,6 +4,7 @@
 #include "learner.hpp"
 #include "on_policy/gae.hpp"
 #include "rl/finite.hpp"
+#include "rl/observations.hpp"
 
 namespace backplane::ppo {
 
@@ -28,13 +29,17 @@ std::vector<float> Learner::NextValues(const bp::Delivery& delivery, int64_t ste
   const bp_tensor* index_tensor = delivery.Find("final_index");
   const int64_t ended = index_tensor ? index_tensor->shape[0] : 0;
   std::vector<float> obs((rows + ended) * net_.obs), values(rows + ended);
-  const auto put = [&](const float* from, int64_t place) {
+  const auto put = [&](int64_t place, const rl::Observations& seen, auto... index) {
     float* to = &obs[place * net_.obs];
+    const float* from = seen.At(net_.obs, index...);
     options_.normalize_obs ? obs_norm_.Apply(from, to) : (void)std::copy_n(from, net_.obs, to);
   };
-  const auto seen = delivery.Get<float>(obs_name_.c_str());
-  for (int64_t row = 0; row < rows; ++row) put(seen.At(steps, row), row);
-  for (int64_t e = 0; e < ended; ++e) put(delivery.Get<float>("final_obs").At(e), rows + e);
+  const rl::Observations seen(delivery.Find(obs_name_.c_str()), obs_name_.c_str());
+  for (int64_t row = 0; row < rows; ++row) put(row, seen, steps, row);
+  if (ended > 0) {
+    const rl::Observations last(delivery.Find("final_obs"), "final_obs");
+    for (int64_t e = 0; e < ended; ++e) put(rows + e, last, e);
+  }
   actor_.Values(rows + ended, obs.data(), values.data());
 
   std::vector<float> next(samples.value.begin() + rows, samples.value.end());

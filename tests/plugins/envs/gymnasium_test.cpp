@@ -440,7 +440,7 @@ TEST_F(Gymnasium, AnExceptionIsTheRowAndItsTraceback) {
                                        HasSubstr("in fail"), HasSubstr("raise ValueError"), Not(HasSubstr("/proc/self/fd"))));
   EXPECT_THAT(Failure("exits"), HasSubstr("row 0: SystemExit: 3"));
   EXPECT_THAT(Failure("shape"),
-              HasSubstr("ValueError: expected an observation of shape (3,), as in observation_space, got (4,)"));
+              HasSubstr("ValueError: observation: expected an observation of shape (3,), as in observation_space, got (4,)"));
 }
 
 TEST_F(Gymnasium, ReportsTheSignalAndLastOutputOfAKilledProcess) {

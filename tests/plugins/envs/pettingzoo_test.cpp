@@ -103,7 +103,8 @@ std::vector<T> Of(const harness::Env& env, const std::string& channel, uint64_t 
 
 TEST_F(PettingZoo, AgentsComeInTheirOrderAndLeave) {
   harness::Env env(kPlugin, 3, 1, Leavers());
-  EXPECT_THAT(Names(env), ElementsAre("obs", "action", "alive", "state", "reward", "agent_ended", "terminated", "truncated"));
+  EXPECT_THAT(Names(env), ElementsAre("obs", "action", "alive", "state", "reward", "agent_ended", "agent_truncated",
+                                      "terminated", "truncated"));
   EXPECT_EQ(env.spec().max_agents, 3u);
   ASSERT_EQ(env.Reset(0, {1, 2, 3}), BP_OK) << env.error();
   EXPECT_THAT(Of<uint8_t>(env, "alive", 2), ElementsAre(1, 1, 1));
@@ -132,8 +133,8 @@ TEST_F(PettingZoo, AgentsComeInTheirOrderAndLeave) {
 
 TEST_F(PettingZoo, AMaskedObservationIsTwoChannels) {
   harness::Env env(kPlugin, 1, 1, Leavers({{"masked", true}, {"stateless", true}}));
-  EXPECT_THAT(Names(env),
-              ElementsAre("obs", "action", "action_mask", "alive", "reward", "agent_ended", "terminated", "truncated"));
+  EXPECT_THAT(Names(env), ElementsAre("obs", "action", "action_mask", "alive", "reward", "agent_ended", "agent_truncated",
+                                      "terminated", "truncated"));
   ASSERT_EQ(env.Reset(0, {1}), BP_OK) << env.error();
   for (int t = 0; t < 2; ++t) ASSERT_EQ(env.Step(), BP_OK) << env.error();
   EXPECT_THAT(Of<uint8_t>(env, "action_mask", 0), ElementsAre(1, 1, 1, 1, 1, 0, 1, 0, 1, 0, 1, 0)) << "agent a has left";

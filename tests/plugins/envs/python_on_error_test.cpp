@@ -49,7 +49,7 @@ TEST_F(PythonErrors, EndOnlyTheEpisodeOfTheirRow) {
         << how;
     ASSERT_EQ(env.warnings().size(), 1u) << "the first, then at powers of ten";
     EXPECT_THAT(env.warnings().front(),
-                AllOf(StartsWith("on_error: end_episode: row 1: "), HasSubstr(": the episode is truncated")));
+                AllOf(StartsWith("row 1: on_error: end_episode: "), HasSubstr(": the episode is truncated")));
   }
   harness::Env none(kGymnasium, 2, 1, options("none"));
   EXPECT_THAT(Played(none)[2], "2/3 1, 3/3 1");

@@ -14,6 +14,7 @@ struct AgentShape {
   double zeros = 0.8;  // share of observations that are 0
   int64_t masked = 0;  // flags of a mask; 0: one for each action
   bool has_state = true, has_mask = true, has_alive = true, has_ended = true;
+  bool has_cut_alone = false;  // agents are also truncated on their own
   int64_t max_episode_steps = 50;
 };
 
@@ -34,6 +35,7 @@ class AgentEnv {
     if (s.has_alive) add(BP_ROLE_ALIVE, BP_SPACE_MULTI_BINARY, BP_SCOPE_AGENT, u8, "alive", nullptr);
     add(BP_ROLE_REWARD, BP_SPACE_BOX, BP_SCOPE_AGENT, f32, "reward", nullptr);
     if (s.has_ended) add(BP_ROLE_INFO, BP_SPACE_MULTI_BINARY, BP_SCOPE_AGENT, u8, "agent_ended", nullptr);
+    if (s.has_cut_alone) add(BP_ROLE_INFO, BP_SPACE_MULTI_BINARY, BP_SCOPE_AGENT, u8, "agent_truncated", nullptr);
     spec = {sizeof(bp_env_spec), static_cast<uint32_t>(s.agents), channels_.data(), channels_.size(), s.max_episode_steps,
             {BP_DEVICE_CPU, 0}};
   }
@@ -58,6 +60,7 @@ class AgentRollout {
         mask({s.steps + 1, all, s.actions}),
         alive({s.steps + 1, all}),
         ended({s.steps, all}),
+        cut_alone({s.steps, all}),
         terminated({s.steps, s.rows}),
         truncated({s.steps, s.rows}),
         action({s.steps, all}),
@@ -97,6 +100,7 @@ class AgentRollout {
     add(shape.has_state, "state", &state.tensor), add(shape.has_state, "final_state", &final_state_.tensor);
     add(shape.has_mask, "action_mask", &mask.tensor), add(shape.has_alive, "alive", &alive.tensor);
     add(shape.has_ended, "agent_ended", &ended.tensor);
+    add(shape.has_cut_alone, "agent_truncated", &cut_alone.tensor);
     raw_ = {sizeof(bp_delivery), BP_REQ_ROLLOUT};
     raw_.n_tensors = names_.size(), raw_.names = names_.data(), raw_.tensors = tensors_.data();
     return bp::Delivery(&raw_);
@@ -105,21 +109,22 @@ class AgentRollout {
   const AgentShape shape;
   const int64_t all;  // agents of all rows
   Buffer<float> obs, state, reward, logp;
-  Buffer<uint8_t> mask, alive, ended, terminated, truncated;
+  Buffer<uint8_t> mask, alive, ended, cut_alone, terminated, truncated;
   Buffer<int32_t> action;
 
  private:
   // Agents die one by one. A row ends with its last agent or is truncated.
   void Step(int64_t t, int64_t row, bp_rng* rng) {
-    bool any = false;
+    bool any = false, any_cut = false;
     for (int64_t a = row * shape.agents; a < (row + 1) * shape.agents; ++a) {
       const int64_t i = t * all + a;
       ended.data[i] = alive.data[i] && bp_rng_uniform(rng) < .15;
-      alive.data[i + all] = alive.data[i] && !ended.data[i];
-      any |= alive.data[i + all] != 0;
+      if (shape.has_cut_alone) cut_alone.data[i] = alive.data[i] && !ended.data[i] && bp_rng_uniform(rng) < .2;
+      alive.data[i + all] = alive.data[i] && !ended.data[i] && !cut_alone.data[i];
+      any |= alive.data[i + all] != 0, any_cut |= cut_alone.data[i] != 0;
     }
-    terminated.data[t * shape.rows + row] = !any;
-    truncated.data[t * shape.rows + row] = any && bp_rng_uniform(rng) < .12;
+    terminated.data[t * shape.rows + row] = !any && !any_cut;
+    truncated.data[t * shape.rows + row] = any ? bp_rng_uniform(rng) < .12 : any_cut;
     if (any && !truncated.data[t * shape.rows + row]) return;
     std::fill_n(alive.data.begin() + (t + 1) * all + row * shape.agents, shape.agents, 1);
   }

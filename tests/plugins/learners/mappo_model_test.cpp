@@ -47,6 +47,24 @@ TEST(MappoModel, FirstMinibatchHasRatioOne) {
   EXPECT_EQ(stats.value_loss, 0) << "values and their gradient come from the same bits";
 }
 
+// The last observation of such an agent is the next entry of OBS, in which it is no longer alive.
+TEST(MappoModel, BootstrapsAnAgentTruncatedOnItsOwnFromItsLastObservation) {
+  Iteration it({.steps = 20, .has_cut_alone = true});
+  const Samples& s = it.batch.samples();
+  const std::vector<float> before = it.ValuesOf(*it.Fused());
+  const auto& bootstraps = it.streams.bootstraps();
+  const auto alone = std::find_if(bootstraps.begin(), bootstraps.end(),
+                                  [](const Streams::Bootstrap& b) { return b.final < 0 && b.entry < 20; });
+  ASSERT_NE(alone, bootstraps.end());
+  // With the observation and state of sample 0, both values are equal.
+  const int64_t agent = alone->place % it.rollout.all, row = agent / 4;
+  std::copy_n(&it.rollout.obs.data[s.place[0] * 11], 11, &it.rollout.obs.data[(alone->entry * it.rollout.all + agent) * 11]);
+  std::copy_n(&it.rollout.state.data[s.env_step[0] * 7], 7, &it.rollout.state.data[(alone->entry * 3 + row) * 7]);
+  const std::vector<float> after = it.ValuesOf(*it.Fused());
+  EXPECT_FLOAT_EQ(after[static_cast<size_t>(s.n + (alone - bootstraps.begin()))], after[0]);
+  EXPECT_EQ(after[0], before[0]);
+}
+
 TEST(MappoModel, DeadAgentsNeverEnter) {
   Iteration clean({}), poisoned({});
   for (int64_t i = 0; i < clean.env.shape.steps * clean.rollout.all; ++i) {

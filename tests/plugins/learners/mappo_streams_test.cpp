@@ -25,7 +25,8 @@ std::vector<float> Advantages(AgentRollout& rollout, const std::vector<float>& v
   std::vector<float> out(value.size());
   // A bootstrap's value depends on its observation, so that a wrong choice shows.
   std::vector<float> next;
-  for (const Streams::Bootstrap& b : streams.bootstraps()) next.push_back(bootstrap + static_cast<float>(b.final + 1));
+  for (const Streams::Bootstrap& b : streams.bootstraps())
+    next.push_back(bootstrap + static_cast<float>(b.final + 1 + (b.final < 0 ? 7 * b.entry : 0)));
   streams.Advantages(value.data(), next.data(), out.data());
   return out;
 }
@@ -66,16 +67,17 @@ std::vector<float> PlainAdvantages(const AgentRollout& r, const std::vector<floa
       }
       const bool over = r.terminated.data[t * r.shape.rows + row] || r.ended.data[i],
                  cut = r.truncated.data[t * r.shape.rows + row];
+      const bool alone = !over && !cut && r.cut_alone.data[i];
       double after = 0;
       if (!over && cut) {
         int64_t ends = 0;  // of all rows before this one
         for (int64_t e = 0; e < t * r.shape.rows + row; ++e) ends += r.terminated.data[e] || r.truncated.data[e];
         after = bootstrap + static_cast<double>(ends + 1);
       } else if (!over) {
-        after = t + 1 == r.shape.steps ? bootstrap : value[i + r.all];
+        after = alone || t + 1 == r.shape.steps ? bootstrap + static_cast<double>(7 * (t + 1)) : value[i + r.all];
       }
       const double delta = s.scale * r.reward.data[i] + s.gamma * after - value[i];
-      next = delta + (over || cut ? 0 : s.gamma * s.lambda * next);
+      next = delta + (over || cut || alone ? 0 : s.gamma * s.lambda * next);
       out[i] = static_cast<float>(next);
     }
   }
@@ -98,6 +100,15 @@ TEST(Streams, AgreesWithAPlainRecursion) {
     EXPECT_THAT(Advantages(rollout, value, 5, setting),
                 Pointwise(FloatNear(1e-5f), PlainAdvantages(rollout, value, 5, setting)))
         << seed;
+  }
+}
+
+TEST(Streams, BootstrapAnAgentThatIsTruncatedOnItsOwn) {
+  for (uint64_t seed = 1; seed < 20; ++seed) {
+    AgentRollout rollout({.rows = 4, .agents = 3, .steps = 40, .has_cut_alone = true});
+    rollout.Fill(seed);
+    const std::vector<float> value = SomeValues(40 * 12);
+    EXPECT_THAT(Advantages(rollout, value, 5), Pointwise(FloatNear(1e-4f), PlainAdvantages(rollout, value, 5, {}))) << seed;
   }
 }
 

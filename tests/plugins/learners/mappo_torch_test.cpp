@@ -52,6 +52,10 @@ TEST(MappoPaths, AgreeOnHuberAndClippedValues) {
   Iteration it({});
   ExpectEqualPaths(it, LossWith([](LossOptions* o) { o->vf_clip = .1, o->huber_delta = .5; }));
 }
+TEST(MappoPaths, AgreeOnAgentsTruncatedOnTheirOwn) {
+  Iteration it({.steps = 20, .has_cut_alone = true});
+  ExpectEqualPaths(it, kLoss);
+}
 TEST(MappoPaths, AgreeWithoutMaskAliveAndEnds) {
   Iteration it({.has_mask = false, .has_alive = false, .has_ended = false});
   ExpectEqualPaths(it, kLoss);

@@ -9,8 +9,9 @@ class EndingRows:
 
     def __init__(self, rows, arrays):
         self.rows, self.arrays = rows, arrays
-        self.shown = [arrays[name] for name in ("obs", "state") if name in arrays]
-        self.errors, self.told, self.last = 0, 0, ""
+        self.numbers = {name: a for name, a in arrays.items() if name.partition("/")[0] in ("obs", "state", "reward")}
+        self.shown = [array for name, array in self.numbers.items() if name != "reward"]
+        self.errors, self.noticed, self.last = 0, 0, None
 
     def reset(self, places, seeds):
         for i in places:
@@ -37,12 +38,11 @@ class EndingRows:
                 self.end(at - 1, begin, before, sentence_of(e))
         self.rows.at = -1
         self.end_diverged(begin, end, before)
+        self.notice()
 
     def end_diverged(self, begin, end, before):
-        for name in ("obs", "state", "reward"):
-            if name not in self.arrays:
-                continue
-            finite = numpy.isfinite(self.arrays[name][begin:end]).reshape(end - begin, -1)
+        for name, array in self.numbers.items():
+            finite = numpy.isfinite(array[begin:end]).reshape(end - begin, -1)
             for i in numpy.flatnonzero(~finite.all(axis=1)):
                 self.end(begin + int(i), begin, before, f"its {name} is not finite")
 
@@ -50,18 +50,18 @@ class EndingRows:
         """Ends a row's episode with the observation of the step before."""
         for array, kept in zip(self.shown, before):
             array[i] = kept[i - begin]
-        for name, value in (("reward", 0), ("terminated", 0), ("agent_ended", 0), ("truncated", 1), ("ep/error", 1)):
+        for name in ("reward", "terminated", "agent_ended", "agent_truncated", "truncated", "ep/error"):
             if name in self.arrays:
-                self.arrays[name][i] = value
+                self.arrays[name][i] = name in ("truncated", "ep/error")
         self.errors += 1
         self.last = (i, why)
 
-    def take_warning(self, own):
-        """The first error, then the number of errors at powers of ten; empty: none is due."""
-        if self.errors <= self.told:
-            return ""
-        self.told = 10 ** len(str(self.errors)) - 1
+    def notice(self):
+        """Notices of the first error, then of every tenfold number."""
+        if self.errors <= self.noticed:
+            return
+        self.noticed = 10 ** len(str(self.errors)) - 1
         i, why = self.last
-        sentence = why.partition("\n")[0]
         count = "" if self.errors == 1 else f" ({self.errors} episodes of this process so far)"
-        return shortened(f"on_error: end_episode: row {own[i]}: {sentence}: the episode is truncated{count}")
+        sentence = shortened(f"on_error: end_episode: {why.partition(chr(10))[0]}: the episode is truncated{count}")
+        self.rows.notices.append([f"{self.noticed} errors", i, sentence])

@@ -5,18 +5,18 @@ class GymnasiumRows(Rows):
     """Rows of gymnasium.Env."""
 
     def describe(self, env):
-        self.observations = Observations(env.observation_space)
+        self.observations = Observations(env.observation_space, self.named, self.notice)
         self.actions = Actions(env.action_space)
         number = {"name": "reward", "role": "reward", "shape": (), "dtype": "f32", "space": "box"}
         flags = [
             {"name": name, "role": name, "shape": (), "dtype": "u8", "space": "multi_binary"}
             for name in ("terminated", "truncated")
         ]
-        return [self.observations.channel(), *self.actions.leaves, number, *flags]
+        return [*self.observations.channels(), *self.actions.leaves, number, *flags]
 
     def bind(self, arrays):
-        self.observed = arrays["obs"]
-        self.writers = self.observations.writers(self.observed)
+        self.observations.bind(arrays)
+        self.writers = self.observations.writers()
         self.acted = [arrays[leaf["name"]] for leaf in self.actions.leaves]
         self.rewards = memoryview(arrays["reward"])
         self.terminated = memoryview(arrays["terminated"]).cast("?")  # accepts any truth value
@@ -34,7 +34,7 @@ class GymnasiumRows(Rows):
                     writers[i][:] = observation
                 except (TypeError, ValueError):
                     rewards[i] = float(reward)
-                    self.observations.put(self.observed[i], observation)
+                    self.observations.put(i, observation)
         except BaseException:
             self.at = i if i >= begin else -1
             raise
@@ -43,7 +43,7 @@ class GymnasiumRows(Rows):
         for i in places:
             self.at = i
             observation, _ = self.resets[i](seed=seed_of(seeds[i]))
-            self.observations.put(self.observed[i], observation)
+            self.observations.put(i, observation)
         self.at = -1
 
     def time_limit(self, env):

@@ -7,30 +7,25 @@ class ParallelRows(Rows):
     def describe(self, env):
         self.agents = list(env.possible_agents)
         observed = self.space_of_all(env.observation_space, "observation_space")
-        self.masked = is_masked(observed)
-        if self.masked:
-            observed = observed["observation"]
-        self.observations = Observations(observed)
         self.actions = Actions(self.space_of_all(env.action_space, "action_space"))
-        self.has_state = True
-        try:
-            env.reset(seed=0)
-            shape = numpy.asarray(env.state()).shape
-        except (AttributeError, NotImplementedError):
-            self.has_state = False
+        _, infos = env.reset(seed=0)
+        self.mask_in = self.place_of_mask(observed, infos)
+        self.observations = Observations(without_mask(observed) if self.mask_in == "observation" else observed, self.named, self.notice)
+        self.is_plain = is_plain(observed)
+        self.state_shape = self.shape_of_state(env)
         agent = {"scope": "agent", "shape": ()}
         flag = {"dtype": "u8", "space": "multi_binary", "shape": ()}
         number = {"dtype": "f32", "space": "box"}
-        channels = [self.observations.channel() | {"scope": "agent"}]
+        channels = [channel | {"scope": "agent"} for channel in self.observations.channels()]
         channels += [leaf | {"scope": "agent"} for leaf in self.actions.leaves]
-        if self.masked:
+        if self.mask_in:
             shape_of_mask = (int(self.actions.space.n),)
             channels.append({"name": "action_mask", "role": "action_mask", "scope": "agent", **flag, "shape": shape_of_mask})
         channels.append({"name": "alive", "role": "alive", **flag, **agent})
-        if self.has_state:
-            channels.append({"name": "state", "role": "state", **number, "shape": shape})
+        if self.state_shape is not None:
+            channels.append({"name": "state", "role": "state", **number, "shape": self.state_shape})
         channels.append({"name": "reward", "role": "reward", **number, **agent})
-        channels.append({"name": "agent_ended", "role": "info", **flag, **agent})
+        channels += [{"name": name, "role": "info", **flag, **agent} for name in ("agent_ended", "agent_truncated")]
         channels += [{"name": name, "role": name, **flag} for name in ("terminated", "truncated")]
         return channels
 
@@ -45,32 +40,68 @@ class ParallelRows(Rows):
                 )
         return first
 
+    def place_of_mask(self, observed, infos):
+        """The owner of the action masks: "observation", "infos" or "" if there are none."""
+        place = "observation" if is_masked(observed) else "infos" if any(map(has_mask, infos.values())) else ""
+        if not place or isinstance(self.actions.space, spaces.Discrete):
+            return place
+        if place == "observation":
+            raise Refusal(
+                f"action_mask: expected a Discrete action_space, got {type(self.actions.space).__name__}; use a wrapper to convert it"
+            )
+        self.notice("mask", "infos have an action_mask, which is ignored: it needs a Discrete action_space")
+        return ""
+
+    def shape_of_state(self, env):
+        """None: the env has no method `state`. An attribute of this name is the env's own."""
+        layer = env
+        while layer is not None:
+            if not callable(getattr(layer, "state", None)):
+                return None
+            inner = getattr(layer, "__dict__", {})
+            layer = inner.get("env", inner.get("aec_env"))
+        try:
+            return numpy.asarray(env.state()).shape
+        except NotImplementedError:
+            return None
+
     def bind(self, arrays):
         self.arrays = arrays
+        self.observations.bind(arrays)
         self.acted = [arrays[leaf["name"]] for leaf in self.actions.leaves]
 
-    def show(self, i, observations, live):
-        """Writes the observations of a row's agents; agents that have left get zeros."""
+    def show(self, i, observations, infos, shown, alive, acting):
+        """Writes the observations of the agents in `shown`, and masks of those that act next; other agents get zeros."""
         arrays = self.arrays
         for a, agent in enumerate(self.agents):
-            row = arrays["obs"][i, a]
-            alive = agent in live and agent in observations
-            arrays["alive"][i, a] = alive
-            if not alive:
-                row[...] = 0
-                if self.masked:
-                    arrays["action_mask"][i, a] = 1
+            arrays["alive"][i, a] = agent in alive
+            if self.mask_in:
+                arrays["action_mask"][i, a] = 1
+            if agent not in shown:
+                self.observations.clear((i, a))
                 continue
             observation = observations[agent]
-            if self.masked:
-                arrays["action_mask"][i, a] = observation["action_mask"]
+            if self.mask_in and agent in acting:
+                self.put_mask(i, a, observation if self.mask_in == "observation" else infos.get(agent, {}))
+            if self.mask_in == "observation" and self.is_plain:
                 observation = observation["observation"]
-            self.observations.put(row, observation)
-        if self.has_state:
-            arrays["state"][i] = self.envs[i].state()
+            self.observations.put((i, a), observation)
+        if self.state_shape is not None:
+            state = numpy.asarray(self.envs[i].state())
+            if state.shape != self.state_shape:
+                raise ValueError(f"state(): expected the shape {self.state_shape} of the first one, got {state.shape}")
+            arrays["state"][i, ...] = state
+
+    def put_mask(self, i, a, source):
+        if "action_mask" not in source:
+            raise ValueError(f"infos of agent '{self.agents[a]}': expected an action_mask, as in reset, got {sorted(source)}")
+        mask = numpy.asarray(source["action_mask"]).reshape(-1)
+        n = int(self.actions.space.n)
+        if len(mask) != n:
+            raise ValueError(f"action_mask of agent '{self.agents[a]}': expected {n} flags, got {len(mask)}")
+        self.arrays["action_mask"][i, a] = mask != 0
 
     def step(self, begin, end):
-        arrays = self.arrays
         actions = self.actions.build([a[begin:end].reshape(-1, *a.shape[2:]) for a in self.acted])
         n = len(self.agents)
         for i in range(begin, end):
@@ -79,22 +110,47 @@ class ParallelRows(Rows):
             live = list(env.agents)
             first = (i - begin) * n
             chosen = {agent: actions[first + a] for a, agent in enumerate(self.agents) if agent in live}
-            observations, rewards, terminations, truncations, _ = self.steps[i](chosen)
-            for a, agent in enumerate(self.agents):
-                arrays["reward"][i, a] = rewards.get(agent, 0)
-                arrays["agent_ended"][i, a] = bool(terminations.get(agent, False))
-            is_over = not env.agents
-            arrays["terminated"][i] = is_over and all(terminations.get(agent, False) for agent in live)
-            arrays["truncated"][i] = is_over and not arrays["terminated"][i]
-            # At the end of an episode, the agents that just left have the last observations.
-            self.show(i, observations, set(live if is_over else env.agents))
+            self.take(i, live, self.steps[i](chosen))
         self.at = -1
+
+    def take(self, i, live, result):
+        """Writes the result of a step in which the agents `live` acted."""
+        arrays, env = self.arrays, self.envs[i]
+        observations, rewards, terminations, truncations, infos = result
+        terminated = {agent for agent in live if terminations.get(agent, False)}
+        truncated = {agent for agent in live if truncations.get(agent, False)} - terminated
+        staying = set(live) - terminated - truncated
+        check_agents(set(env.agents), set(live), staying)
+        for a, agent in enumerate(self.agents):
+            reward = rewards.get(agent, 0)
+            if agent not in live and reward:
+                self.notice("reward", f"agent '{agent}' got a reward of {reward} after it had left; such rewards are left out")
+            arrays["reward"][i, a] = reward if agent in live else 0
+            arrays["agent_ended"][i, a] = agent in terminated
+            arrays["agent_truncated"][i, a] = agent in truncated
+        is_over = not staying
+        arrays["terminated"][i] = is_over and not truncated
+        arrays["truncated"][i] = is_over and bool(truncated)
+        if not self.mask_in and any(has_mask(infos.get(agent)) for agent in staying):
+            self.notice("mask", "infos have an action_mask, which is ignored, because the first reset returned none")
+        for agent in staying | truncated:
+            if agent not in observations:
+                raise ValueError(f"step: expected an observation of agent '{agent}', which acted and is not terminated, got none")
+        # A learner needs the last observation of an agent that is truncated, and of all agents at the end of an episode.
+        shown = set(observations).intersection(live) if is_over else staying | truncated
+        self.show(i, observations, infos, shown, shown if is_over else staying, staying)
 
     def reset(self, places, seeds):
         for i in places:
             self.at = i
-            observations, _ = self.resets[i](seed=seed_of(seeds[i]))
-            self.show(i, observations, set(self.envs[i].agents))
+            observations, infos = self.resets[i](seed=seed_of(seeds[i]))
+            agents = set(self.envs[i].agents)
+            if not agents or not agents <= set(self.agents) or not agents <= set(observations):
+                raise ValueError(
+                    f"reset: expected env.agents among possible_agents {self.agents}, each with an observation, got agents "
+                    f"{self.envs[i].agents} and observations of {list(observations)}"
+                )
+            self.show(i, observations, infos, agents, agents, agents)
         self.at = -1
 
     def time_limit(self, env):
@@ -117,9 +173,42 @@ class ParallelRows(Rows):
         return "" if same else "a copy by pickle steps differently"
 
 
+CHECKED = "(pettingzoo.test.parallel_api_test checks this)"
+
+
+def check_agents(agents, live, staying):
+    """PettingZoo's rule: agents leave env.agents in the step in which they are terminated or truncated, and never return."""
+    if agents == staying:
+        return
+    late, lost, new = agents & live - staying, staying - agents, agents - live
+    if late:
+        what = f"are terminated or truncated, and env.agents still has them: remove them there {CHECKED}"
+    elif lost:
+        what = f"have left env.agents, but are neither terminated nor truncated: set one of these flags {CHECKED}"
+    else:
+        what = "are new in env.agents: agents that join or return within an episode are not supported"
+    names = ", ".join(sorted(f"'{agent}'" for agent in late or lost or new))
+    raise ValueError(f"step: agents {names} {what}")
+
+
+def has_mask(info):
+    return isinstance(info, dict) and "action_mask" in info
+
+
 def is_masked(space):
-    """True for PettingZoo's observation with an action mask."""
+    """True for an observation with an action mask."""
+    return isinstance(space, spaces.Dict) and "action_mask" in space.spaces and len(space.spaces) > 1
+
+
+def is_plain(space):
+    """True for PettingZoo's usual observation with an action mask, in which `observation` is all the rest."""
     return isinstance(space, spaces.Dict) and set(space.spaces) == {"observation", "action_mask"}
+
+
+def without_mask(space):
+    if is_plain(space):
+        return space["observation"]
+    return spaces.Dict({key: part for key, part in space.spaces.items() if key != "action_mask"})
 
 
 def pettingzoo_maker(config):

@@ -44,7 +44,7 @@ class Worker:
         maker, rows = KINDS[self.kind]
         self.own = range(self.index, config["rows"], self.workers)
         self.make = maker(config)
-        self.rows = rows(self.make, len(self.own))
+        self.rows = rows(self.make, len(self.own), config["observations"] == "named")
         self.rows.build()
         self.channels = self.rows.describe(self.rows.envs[0])
         if self.ends_episodes:
@@ -60,6 +60,7 @@ class Worker:
         modes = metadata.get("render_modes") or []
         said = {
             "agents": len(getattr(self.rows, "agents", [0])),
+            "agent_names": [str(agent) for agent in getattr(self.rows, "agents", [])],
             "channels": self.channels,
             "versions": versions(),
             "warnings": warnings,
@@ -149,10 +150,7 @@ class Worker:
                         self.play.step(self.place(begin), self.place(end))
                     else:
                         self.reset(begin, end)
-                    if self.ends_episodes and (warning := self.play.take_warning(self.own)):
-                        reply(b"W" + warning.encode())
-                    else:
-                        os.write(REPLIES, done)
+                    self.reply_with_notices() if self.rows.notices else os.write(REPLIES, done)
                     continue
                 if len(message) < HEADER.size:
                     message += read_exactly(HEADER.size - len(message))
@@ -171,6 +169,12 @@ class Worker:
                 reply(said)
         if self.rows:
             self.rows.close()
+
+    def reply_with_notices(self):
+        """b"N" and [kind, row, sentence] of each notice."""
+        notices = [[kind, self.own[i] if i >= 0 else -1, sentence] for kind, i, sentence in self.rows.notices]
+        self.rows.notices = []
+        reply(b"N" + json.dumps(notices).encode())
 
 
 def main():

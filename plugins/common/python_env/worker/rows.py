@@ -4,13 +4,22 @@
 class Rows:
     """The envs of a worker's rows, by index; common to all kinds of envs."""
 
-    def __init__(self, make, n):
+    def __init__(self, make, n, named):
         self.make = make
         self.n = n
+        self.named = named  # a channel per part of an observation
         self.envs = []
         self.records = False  # rows are Recorders
         self.at = -1  # current row, for errors
         self.seconds = 0.0
+        self.notices = []  # [kind, index of the row, sentence], sent with the next reply
+        self.noticed = set()
+
+    def notice(self, kind, sentence):
+        """Reports a kind of event once."""
+        if kind not in self.noticed:
+            self.noticed.add(kind)
+            self.notices.append([kind, self.at, sentence])
 
     def build(self):
         for self.at in range(self.n):

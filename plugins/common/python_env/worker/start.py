@@ -5,8 +5,8 @@ The plugin contains this text and starts it with these descriptors (numbers are 
     3  commands   b"S" or b"R", first row, row after the last (8 bytes each): step or reset my rows among them
                   another letter, a length (8 bytes), as many bytes: see Worker.ANSWERS
                   the end: no more commands
-    4  replies    a length (4 bytes), as many bytes: none, or b"V" and an answer, or b"E" and an error (JSON, at most
-                  64 KiB), or b"W" and a warning
+    4  replies    a length (4 bytes), as many bytes: none, or b"V" and an answer, b"N" and notices of a step or reset (JSON),
+                  or b"E" and an error (JSON); the last two have at most 64 KiB
     5  memory     one array per channel, seeds and mask; the rows of one worker are adjacent
     6  this text
     7  a pipe that closes when the trial's process ends for any reason
@@ -25,6 +25,7 @@ import importlib.util
 import inspect
 import json
 import mmap
+import operator
 import os
 import pickle
 import re
