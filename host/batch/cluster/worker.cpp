@@ -39,7 +39,7 @@ constexpr std::chrono::seconds kKeen{2};      // after the last job another one 
 constexpr std::chrono::seconds kIdleEnd{60};  // then other users get the node
 constexpr std::chrono::seconds kSupervisorGone{30};
 constexpr std::chrono::seconds kLockPatience{40};  // for a worker on a lost node that still ends its trial
-constexpr std::chrono::seconds kFlushEvery{1}, kBeatEvery{2};
+constexpr std::chrono::seconds kFlushEvery{1}, kSignEvery{2};
 
 // The arguments of `backplane work`:
 //   --folder=DIR --token=TEXT   the session's folder, and the content of its file `session`
@@ -156,7 +156,7 @@ class Worker {
   }
 
   void BeatAgain() {
-    if (Clock::now() - last_beat_ < kBeatEvery) return;
+    if (Clock::now() - last_beat_ < kSignEvery) return;
     try {
       Beat();
     } catch (const std::exception&) {  // the supervisor has removed the folder, or the disk is full
