@@ -42,6 +42,17 @@ TEST_F(SearchTest, SuggestionEqualsThePointWrittenByHand) {
   EXPECT_EQ(Ids(plan), Ids(by_hand));
 }
 
+TEST_F(SearchTest, ChoicesThatACommandGetsAsDifferentTextsAreDifferent) {
+  PlanResult result = PlanText("experiment: first\nlearner: {command: [echo, \"{x}\"], options: {x: 1}}\n" +
+                               Search("learner.options.x: {choice: [1.1, 1.10, 2]}"));
+  for (const Diagnostic& d : result.errors) ADD_FAILURE() << Format(d);
+  ASSERT_TRUE(result.plan);
+  EXPECT_EQ(result.plan->search_space, json({{"learner.options.x", {{"choice", {1.1, "1.10", 2}}}}}));
+  result.plan->Suggest(0, {{"learner.options.x", 1.1}});
+  result.plan->Suggest(1, {{"learner.options.x", "1.10"}});
+  EXPECT_THAT(Names(*result.plan), ElementsAre("x=1.1", "x=1.10"));
+}
+
 TEST_F(SearchTest, RepeatedSuggestionIsTheSamePoint) {
   Plan plan = GoodPlan(Search("env.options.legs: {int: [2, 8]}"));
   const Suggested first = plan.Suggest(0, {{"env.options.legs", 3}}), again = plan.Suggest(1, {{"env.options.legs", 3}});
