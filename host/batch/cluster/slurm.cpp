@@ -28,6 +28,7 @@ constexpr std::string_view kPending[] = {"PENDING",     "CONFIGURING",  "POWER_U
 constexpr std::string_view kEnded[] = {"BOOT_FAIL", "CANCELLED",     "COMPLETED", "COMPLETING",    "DEADLINE",
                                        "FAILED",    "LAUNCH_FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED",
                                        "REVOKED",   "STAGE_OUT",     "TIMEOUT"};
+constexpr std::string_view kBehindOthers = "Priority";     // the other task's reason explains more
 constexpr std::string_view kNoReason = "None";             // not known yet
 constexpr std::string_view kForgotten = "Invalid job id";  // Slurm's message for a job that it has removed
 constexpr size_t kMostDigits = 10;                         // of a job number, which has 32 bits
@@ -121,7 +122,8 @@ std::optional<SlurmTasks> ReadTasks(const std::string& text) {
       tasks.running.insert(name);
     } else if (IsOneOf(state, kPending)) {
       tasks.pending.insert(name);
-      if (why != kNoReason && !IsNever(tasks.why_pending)) tasks.why_pending = why;
+      const bool is_better = tasks.why_pending.empty() || tasks.why_pending == kBehindOthers || IsNever(why);
+      if (is_better && why != kNoReason) tasks.why_pending = why;
     } else if (IsOneOf(state, kEnded)) {
       tasks.ended.insert(name);
     } else {

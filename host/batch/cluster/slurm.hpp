@@ -29,7 +29,7 @@ std::optional<std::string> ReadJobNumber(const std::string& text);
 
 struct SlurmTasks {
   std::set<std::string> running, pending, ended;  // worker names
-  std::string why_pending;                        // Slurm's reason for a pending task, preferably a lasting one; may be empty
+  std::string why_pending;                        // Slurm's reason for the pending tasks that explains most; may be empty
   bool forgotten = false;                         // Slurm knows none of the arrays any more
 
   bool HasArray(const std::string& job) const;

@@ -77,7 +77,7 @@ TEST(ReadTasks, SortsTasksByTheirState) {
 }
 
 // Lines that Slurm 22.05 printed: a job over a limit of its partition, one that waits, and a new one.
-TEST(ReadTasks, KeepsTheLastingReasonOfPendingTasks) {
+TEST(ReadTasks, KeepsTheReasonThatExplainsMost) {
   const char* const lines[] = {"3 0 PENDING PartitionConfig\n", "16 0 PENDING Resources\n", "15 0 PENDING None\n"};
   EXPECT_EQ(ReadTasks(std::string(lines[0]) + lines[1] + lines[2])->why_pending, "PartitionConfig");
   EXPECT_EQ(ReadTasks(std::string(lines[1]) + lines[0])->why_pending, "PartitionConfig");
@@ -85,16 +85,22 @@ TEST(ReadTasks, KeepsTheLastingReasonOfPendingTasks) {
   EXPECT_EQ(ReadTasks("20 0 PENDING ReqNodeNotAvail, UnavailableNodes:node1\n")->why_pending,
             "ReqNodeNotAvail, UnavailableNodes:node1");
   EXPECT_EQ(ReadTasks(lines[2])->why_pending, "") << "not known yet";
+  // Every node was dead.
+  const std::string
+      first = "4 0 PENDING Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions\n",
+      second = "4 1 PENDING Priority\n";
+  for (const std::string& text : {first + second, second + first})
+    EXPECT_THAT(ReadTasks(text)->why_pending, StartsWith("Nodes required for job are DOWN"));
+  EXPECT_EQ(ReadTasks(second)->why_pending, "Priority");
 }
 
 TEST(IsNever, DistinguishesLimitsFromWaiting) {
   for (const char* reason : {"PartitionConfig", "PartitionTimeLimit", "MaxMemPerLimit", "PartitionNodeLimit", "BadConstraints",
                              "QOSMaxCpuPerJobLimit", "AssocMaxWallDurationPerJobLimit"})
     EXPECT_TRUE(IsNever(reason)) << reason;
-  for (const char* reason :
-       {"", "Resources", "Priority", "BeginTime", "JobHeldUser", "PartitionDown", "QOSMaxJobsPerUserLimit",
-        "ReqNodeNotAvail, UnavailableNodes:node1",
-        "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions"})
+  for (const char* reason : {"", "Resources", "Priority", "BeginTime", "JobHeldUser", "PartitionDown", "QOSMaxJobsPerUserLimit",
+                             "ReqNodeNotAvail, UnavailableNodes:node1",
+                             "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions"})
     EXPECT_FALSE(IsNever(reason)) << reason;
 }
 
