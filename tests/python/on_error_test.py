@@ -3,6 +3,7 @@
 
   on_error_test.py BREAKS    (the plugin of tests/host/embed/breaks.cpp; BACKPLANE_HOME: the build tree)
 """
+import importlib.util
 import subprocess
 import sys
 import unittest
@@ -44,6 +45,25 @@ class Episodes(unittest.TestCase):
         self.assertEqual(info["error"], "observation obs[0] of row 0 is not finite")
         self.assertEqual(env.reset(seed=6)[0][0], 6)
         self.assertNotIn("error", env.step(np.array([0], np.float32))[4])
+
+    @unittest.skipUnless(importlib.util.find_spec("stable_baselines3"), "scripts/test_adapters has Stable-Baselines3")
+    def test_do_not_end_a_training_of_sb3(self):
+        from stable_baselines3 import PPO
+
+        envs = backplane_rl.sb3.make(None, 4, file=BREAKS, on_error="end_episode", seed=1)
+        ended = []
+
+        def note(of_callback, _):
+            ended.extend(info for info in of_callback["infos"] if "error" in info)
+            return True
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = PPO("MlpPolicy", envs, n_steps=64, batch_size=64, n_epochs=1, device="cpu", seed=1).learn(1024, callback=note)
+        self.assertEqual(model.num_timesteps, 1024)
+        self.assertGreater(len(ended), 10)
+        for info in ended:
+            self.assertTrue(info["TimeLimit.truncated"] and np.isfinite(info["terminal_observation"]).all())
 
     def test_raise_by_default(self):
         envs = backplane_rl.make_vec(None, 2, file=BREAKS)
