@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Errors in Python's words, and on_error="end_episode" of the adapters.
 
-  on_error_test.py BREAKS    (the plugin of tests/host/embed/breaks.cpp; BACKPLANE_HOME: the build tree)
+  on_error_test.py [BREAKS]    (the plugin of tests/host/embed/breaks.cpp; BACKPLANE_HOME: the build tree)
 """
 import importlib.util
+import os
 import subprocess
 import sys
 import unittest
@@ -14,7 +15,7 @@ import numpy as np
 
 import backplane_rl
 
-BREAKS = sys.argv.pop()
+BREAKS = sys.argv.pop() if len(sys.argv) > 1 else os.path.join(os.environ["BACKPLANE_HOME"], "tests/plugins/env_breaks.so")
 BROKE = "env.breaks: step: row {} broke"
 
 
