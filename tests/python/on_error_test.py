@@ -95,7 +95,8 @@ class Texts(unittest.TestCase):
             env.reset()
 
     def test_name_the_install_line_of_a_missing_package(self):
-        for name, module in (("sb3", "stable_baselines3"), ("gymnasium", "gymnasium"), ("pettingzoo", "pettingzoo")):
+        for name, module in (("sb3", "stable_baselines3"), ("gymnasium", "gymnasium"), ("pettingzoo", "pettingzoo"),
+                             ("read_csv('x.csv')", "pandas")):
             program = f"import sys; sys.modules[{module!r}] = None\nimport importlib.util as u; find = u.find_spec\n" \
                       f"u.find_spec = lambda n, *a: None if n == {module!r} else find(n, *a)\nimport backplane_rl\nbackplane_rl.{name}"
             said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stderr.strip().splitlines()
