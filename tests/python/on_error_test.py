@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Errors in Python's words, and on_error="end_episode" of the adapters.
 
-  on_error_test.py BREAKS    (the plugin of tests/host/embed/breaks.cpp; BACKPLANE_HOME: the build tree)
+  on_error_test.py [BREAKS]    (the plugin of tests/host/embed/breaks.cpp; BACKPLANE_HOME: the build tree)
 """
+import importlib.util
+import os
 import subprocess
 import sys
 import unittest
@@ -13,7 +15,7 @@ import numpy as np
 
 import backplane_rl
 
-BREAKS = sys.argv.pop()
+BREAKS = sys.argv.pop() if len(sys.argv) > 1 else os.path.join(os.environ["BACKPLANE_HOME"], "tests/plugins/env_breaks.so")
 BROKE = "env.breaks: step: row {} broke"
 
 
@@ -45,6 +47,25 @@ class Episodes(unittest.TestCase):
         self.assertEqual(env.reset(seed=6)[0][0], 6)
         self.assertNotIn("error", env.step(np.array([0], np.float32))[4])
 
+    @unittest.skipUnless(importlib.util.find_spec("stable_baselines3"), "scripts/test_adapters has Stable-Baselines3")
+    def test_do_not_end_a_training_of_sb3(self):
+        from stable_baselines3 import PPO
+
+        envs = backplane_rl.sb3.make(None, 4, file=BREAKS, on_error="end_episode", seed=1)
+        ended = []
+
+        def note(of_callback, _):
+            ended.extend(info for info in of_callback["infos"] if "error" in info)
+            return True
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = PPO("MlpPolicy", envs, n_steps=64, batch_size=64, n_epochs=1, device="cpu", seed=1).learn(1024, callback=note)
+        self.assertEqual(model.num_timesteps, 1024)
+        self.assertGreater(len(ended), 10)
+        for info in ended:
+            self.assertTrue(info["TimeLimit.truncated"] and np.isfinite(info["terminal_observation"]).all())
+
     def test_raise_by_default(self):
         envs = backplane_rl.make_vec(None, 2, file=BREAKS)
         envs.reset(seed=1)
@@ -74,7 +95,8 @@ class Texts(unittest.TestCase):
             env.reset()
 
     def test_name_the_install_line_of_a_missing_package(self):
-        for name, module in (("sb3", "stable_baselines3"), ("gymnasium", "gymnasium"), ("pettingzoo", "pettingzoo")):
+        for name, module in (("sb3", "stable_baselines3"), ("gymnasium", "gymnasium"), ("pettingzoo", "pettingzoo"),
+                             ("read_csv('x.csv')", "pandas")):
             program = f"import sys; sys.modules[{module!r}] = None\nimport importlib.util as u; find = u.find_spec\n" \
                       f"u.find_spec = lambda n, *a: None if n == {module!r} else find(n, *a)\nimport backplane_rl\nbackplane_rl.{name}"
             said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stderr.strip().splitlines()

@@ -31,7 +31,8 @@ def short(path):
 
 
 def is_library(path):
-    return path.startswith("<") or f"{os.sep}site-packages{os.sep}" in path or path.startswith(os.path.dirname(os.__file__) + os.sep)
+    standard = os.path.dirname(os.__file__) + os.sep
+    return path.startswith(("<", standard)) or f"{os.sep}site-packages{os.sep}" in path
 
 
 def place_of(error, of_library=True):
@@ -63,7 +64,8 @@ def install_hint(package):
     """How to install a package for this interpreter."""
     python = shlex.quote(sys.executable)
     if sys.prefix == sys.base_prefix and os.path.exists(os.path.join(os.path.dirname(os.__file__), "EXTERNALLY-MANAGED")):
-        return f"hint: `python3 -m venv .venv && .venv/bin/python -m pip install {package}`, then set env.options.python: .venv/bin/python"
+        venv = f"python3 -m venv .venv && .venv/bin/python -m pip install {package}"
+        return f"hint: `{venv}`, then set env.options.python: .venv/bin/python"
     return f"hint: `{python} -m pip install {package}`, or set env.options.python to an interpreter that has it"
 
 
@@ -91,7 +93,7 @@ def is_out_of_memory(error):
 
 
 def broken_call(error, name=None):
-    """The env's method, "reset" or "step", that its caller could not use; `name` if that is this file. None: a different error."""
+    """The env's method, "reset" or "step", that its caller could not use; `name` if that is this file. None: another error."""
     frames = traceback.extract_tb(error.__traceback__)
     if not frames or not (frames[-1].filename == __file__ or is_library(frames[-1].filename)):
         return None
@@ -117,7 +119,7 @@ def report(error, row, kind):
         said = {"row": -1, "config": True, "error": text_of(error) + place_of(error, of_library=False) + cure(error)}
     else:
         at = error.__traceback__
-        while at is not None and (at.tb_frame.f_code.co_filename == __file__ or "<frozen importlib" in at.tb_frame.f_code.co_filename):
+        while at is not None and at.tb_frame.f_code.co_filename.startswith((__file__, "<frozen importlib")):
             at = at.tb_next
         has_lines = at is not None or isinstance(error, SyntaxError)
         lines = traceback.format_exception(error.with_traceback(at)) if has_lines else []

@@ -2,7 +2,9 @@
 
 # Classes, and attributes of an env or wrapper, that hold running statistics.
 STATISTICS = re.compile(r"running.?(mean|stat|std|var|norm|moment)|mean_?std|welford|normali[sz]e", re.IGNORECASE)
-NUMBERS = re.compile(r"(^|_)(obs|observation|state|reward|return|ret)s?_(rms|mean|var|std|stats?|filter)$|^_?rms$|running_(mean|var|std)")
+NUMBERS = re.compile(
+    r"(^|_)(obs|observation|state|reward|return|ret)s?_(rms|mean|var|std|stats?|filter)$|^_?rms$|running_(mean|var|std)"
+)
 INNER = ("env", "aec_env", "par_env", "_env")  # attributes that hold the wrapped env
 
 
@@ -46,19 +48,24 @@ def statistics(env):
     return found
 
 
-def refuse_statistics(first, second, wrappers):
+def refuse_statistics(first, second, config):
     """`first` and `second` were found after resets with the same seed, so what differs has survived a reset."""
     kept = [key for key in second if second[key] != first.get(key)]
     if not kept:
         return
     owner, attribute = kept[0]
-    of_rewards = re.search(r"rew|ret", owner + attribute, re.IGNORECASE) and not re.search(r"obs", owner + attribute, re.IGNORECASE)
+    of_rewards = re.search(r"rew|ret", owner + attribute, re.IGNORECASE) and "obs" not in (owner + attribute).lower()
     key, learners = ("normalize_rewards", "learner.ppo") if of_rewards else ("normalize_obs", "learner.ppo or learner.ars")
-    place = "wrappers: " if owner in json.dumps(wrappers) else ""
+    hint = (
+        f"set learner.options.{key}: true of {learners}, whose statistics serve all rows and the evaluation; "
+        "or scale by fixed numbers"
+    )
+    if config["kind"] == "pettingzoo":
+        hint = "scale by fixed numbers, because learner.mappo normalizes only values (value_norm)"
+    place = "wrappers: " if owner in json.dumps(config["wrappers"]) else ""
     raise Refusal(
-        f"{place}{owner}: expected an env without statistics that survive a reset, got '{attribute}': each row and the evaluation would "
-        f"have its own\nhint: remove it, and set learner.options.{key}: true of {learners}, whose statistics serve all rows and the "
-        "evaluation; or scale by fixed numbers"
+        f"{place}{owner}: expected an env without statistics that survive a reset, got '{attribute}': each row and the "
+        f"evaluation would have its own\nhint: remove it, and {hint}"
     )
 
 
@@ -85,15 +92,16 @@ class Probe:
         self.env, self.kind = env, kind
 
     def check(self, call, answer, names):
-        if isinstance(answer, (tuple, list)) and len(answer) == len(names) and (answer[-1] is None or isinstance(answer[-1], Mapping)):
+        if not isinstance(answer, (tuple, list)):
+            got = type(answer).__name__
+        elif len(answer) != len(names):
+            got = f"{len(answer)} values"
+        elif answer[-1] is None or isinstance(answer[-1], Mapping):
             return
-        is_sequence = isinstance(answer, (tuple, list))
-        got = f"{len(answer)} values" if is_sequence and len(answer) != len(names) else type(answer[-1] if is_sequence else answer).__name__
-        if is_sequence and len(answer) == len(names):
-            got += f" as {names[-1]}"
-        raise Refusal(
-            f"{call}{defined_at(self.env, call)}: expected {len(names)} values, {', '.join(names)}, got {got}: {of_older_api(self.kind)}"
-        )
+        else:
+            got = f"{type(answer[-1]).__name__} as {names[-1]}"
+        expected = f"expected {len(names)} values, {', '.join(names)}"
+        raise Refusal(f"{call}{defined_at(self.env, call)}: {expected}, got {got}: {of_older_api(self.kind)}")
 
     def call(self, name, *arguments, **named):
         try:
@@ -116,7 +124,7 @@ class Probe:
         return answer
 
     def play(self, seed):
-        """An episode of at most two steps: its observations, rewards and flags as numbers, and the statistics after its reset."""
+        """An episode of at most two steps: its observations, rewards and flags, and the statistics after its reset."""
         random = numpy.random.default_rng(seed)
         returned = [self.numbers_in(self.reset(seed))]
         statistics_now = statistics(self.env)
@@ -180,7 +188,8 @@ class ParallelProbe(Probe):
         return self.flat({a: spaces.flatten(self.env.observation_space(a), o) for a, o in observations.items()})
 
     def flat(self, values):
-        return numpy.concatenate([numpy.zeros(0), *(numpy.asarray(values[a], numpy.float64).reshape(-1) for a in sorted(values))])
+        parts = [numpy.asarray(values[agent], numpy.float64).reshape(-1) for agent in sorted(values)]
+        return numpy.concatenate([numpy.zeros(0), *parts])
 
 
 def alike(a, b):
@@ -204,7 +213,7 @@ def probe(make, env, config):
         if config["on_error"] == "end_episode" and not isinstance(e, Refusal):
             return []  # errors end its episodes
         raise
-    refuse_statistics(before, after, config["wrappers"])
+    refuse_statistics(before, after, config)
     if alike(played, again):
         return []
     other = make()

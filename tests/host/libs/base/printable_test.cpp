@@ -21,6 +21,13 @@ TEST(Printable, NothingMovesTheCursorOrChangesColours) {
   EXPECT_EQ("a\\u202eb\\u2066\\u2028", Printable("a\u202eb\u2066\u2028")) << "would reverse the text that follows";
 }
 
+TEST(Printable, KeepsTheLinesOfATraceback) {
+  EXPECT_EQ((std::vector<std::string>{"a", "", "  b\\tc"}), PrintableLines("a\n\n  b\tc\n"));
+  EXPECT_TRUE(PrintableLines("").empty());
+  EXPECT_EQ("a\\r", PrintableFirstLine("a\r\nb"));
+  EXPECT_EQ("", PrintableFirstLine(""));
+}
+
 TEST(Printable, BytesThatAreNotUtf8AreReplacedOneByOne) {
   const std::string mark = "\uFFFD";
   EXPECT_EQ(mark, Printable("\xff"));
