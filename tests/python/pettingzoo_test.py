@@ -51,7 +51,7 @@ class UavGrid(unittest.TestCase):
             seed_test(env, num_cycles=100)
             state_test(env(), backplane_rl.pettingzoo.parallel_env("uav_grid"))
             if importlib.util.find_spec("vl_convert"):
-                render_test(lambda render_mode: env(render_mode="rgb_array"))  # it also asks for "human", which no mode of ours is
+                render_test(lambda render_mode: env(render_mode="rgb_array"))  # it first asks for "human"
 
     def test_agents_leave_and_stay_away(self):
         env = backplane_rl.pettingzoo.parallel_env("uav_grid", grid_size=12, n_obstacles=10, n_uavs=6, mask_static=False)

@@ -45,8 +45,8 @@ const char* bp_embed_unknown_options(void);
 const char* bp_embed_version(void);
 
 // Envs by id, as JSON: [{"id": "env.walker", "version", "summary", "aliases": ["Walker-v1"], "file", "rows": 32, "refused":
-// null, "max_episode_steps": 200}, ...]. "rows" is a suitable number of rows, "refused" the reason why the env cannot be opened
-// here, or null. The limit is the default of the env's option of that name, or null if it depends on more. Does not load plugins. Valid until the next call in the same thread; NULL: an error.
+// null, "max_episode_steps": 200}, ...]. "rows" is a suitable number of rows, "refused" the reason for an env that cannot be
+// opened here. The limit is the default of the env's option of that name, or null if it depends on more. Does not load plugins. Valid until the next call in the same thread; NULL: an error.
 const char* bp_embed_envs(void);
 
 // ---- An env of several rows -----------------------------------------------------------------------------------------------

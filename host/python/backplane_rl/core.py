@@ -18,7 +18,7 @@ _MODES = ("same_step", "next_step", "disabled")
 
 def envs() -> list[dict[str, Any]]:
     """Lists the installed envs: ``id``, ``version``, ``summary``, ``aliases``, ``file``, ``rows`` (recommended number of envs),
-    ``max_episode_steps`` by default, and ``refused``, why this process cannot open it, or None (see ``bp_embed_envs``). Loads no plugin."""
+    ``max_episode_steps`` by default, and the reason if this process cannot open it (see ``bp_embed_envs``). Loads no plugin."""
     return read_json(lib.bp_embed_envs())
 
 
@@ -205,8 +205,8 @@ def _reopen(arguments: dict[str, Any], seed: int, autoreset: str, max_episode_st
 
 
 class Adapter:
-    """Parts that adapters share: copies, and calls after :meth:`close`. A subclass opens ``env`` in its constructor, sets what a copy keeps,
-    and calls :meth:`_bind`, which sets what refers to the env's memory."""
+    """Copies of adapters. A subclass opens an env in its constructor, sets the attributes that a copy keeps, and calls :meth:`_bind_to`, whose
+    :meth:`_bind` sets the attributes that refer to the env's memory."""
 
     env: EmbeddedEnv
 

@@ -113,6 +113,11 @@ class NotPickled(Counter):
         super().__init__()
         self.lock = (lambda: 0)
 
+class NotRepeated(NotPickled):
+    def step(self, action):
+        observation, *more = super().step(action)
+        return observation + time.time_ns() % 1000003, *more
+
 class Half(gymnasium.ObservationWrapper):
     def __init__(self, env, by=2):
         super().__init__(env)
@@ -409,7 +414,7 @@ TEST_F(Gymnasium, RejectsAnEnvThatCannotBeCreatedWithItsReason) {
   EXPECT_THAT(Refusal({{"id", "CardPole-v1"}}), AllOf(HasSubstr("id: "), HasSubstr("CardPole"), HasSubstr("Did you mean")));
   EXPECT_THAT(Refusal({{"id", "no_such_module:Env-v0"}}), HasSubstr("id: No module named 'no_such_module'"));
   EXPECT_THAT(Refusal({{"file", file}, {"class", "Count"}}),
-              AllOf(HasSubstr("class: 'Count' is not in"), HasSubstr("Counter, NotPickled, Half")));
+              AllOf(HasSubstr("class: 'Count' is not in"), HasSubstr("Counter, NotPickled, NotRepeated, Half")));
   EXPECT_THAT(Refusal({{"id", "CartPole-v1"}, {"wrappers", {"TimeLimits"}}}),
               HasSubstr("wrappers: 'TimeLimits' is not in gymnasium.wrappers"));
   EXPECT_THAT(Refusal({{"id", "CartPole-v1"}, {"wrappers", {3}}}),
@@ -549,8 +554,29 @@ TEST_F(Gymnasium, RowsResumeFromASavedStateWithAnyNumberOfWorkers) {
   EXPECT_THAT(fewer.error(), HasSubstr("its number of rows: expected 4, got 5"));
 }
 
-TEST_F(Gymnasium, ARowThatCannotBePickledOffersNoState) {
-  harness::Env env(kPlugin, 1, 1, Python({{"file", File(kCounter)}, {"class", "NotPickled"}}));
+// Its rows are their seeds and actions.
+TEST_F(Gymnasium, RowsThatPickleLosesResumeWithAnyNumberOfWorkers) {
+  const json options = Python({{"file", File(kCounter)}, {"class", "NotPickled"}});
+  harness::Env env(kPlugin, 5, 1, options);
+  const auto step = [](harness::Env& e, int t) {
+    for (int r = 0; r < 5; ++r) *e.At<int32_t>("action", r) = (t + r) % 3;
+    ASSERT_EQ(e.Step(), BP_OK) << e.error();
+  };
+  ASSERT_EQ(env.Reset(0, SeedsFor(5)), BP_OK);
+  for (int t = 0; t < 3; ++t) step(env, t);
+  const std::string saved = Saved(env);
+  const OneCore one;
+  harness::Env other(kPlugin, 5, 1, options);
+  ASSERT_EQ(LoadedFrom(other, saved), BP_OK) << other.error();
+  EXPECT_EQ(Saved(other), saved);
+  for (int t = 3; t < 5; ++t) {
+    step(env, t), step(other, t);
+    ASSERT_EQ(env.Bytes(), other.Bytes()) << t;
+  }
+}
+
+TEST_F(Gymnasium, RowsThatCannotBePlayedAgainOfferNoState) {
+  harness::Env env(kPlugin, 1, 1, Python({{"file", File(kCounter)}, {"class", "NotRepeated"}}));
   EXPECT_EQ(env.api().get_extension(env.get(), BP_ENV_STATE_1), nullptr);
   EXPECT_THAT(env.notes(), Contains(HasSubstr("starts new episodes, because its rows cannot be saved")));
 }

@@ -48,7 +48,7 @@ def kept(action):
 
 
 def same(a, b):
-    """Equality of what a step returns."""
+    """Compares results of steps."""
     if isinstance(a, dict):
         return isinstance(b, dict) and a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
     if isinstance(a, (tuple, list)):

@@ -40,7 +40,7 @@ class Rows:
             return state
         env = Recorder(self.make())
         if not env.play(state):
-            print(f"row {self.at} of this process: the steps of its episode differ from those before, so it resumes differently", flush=True)
+            warnings.warn("an episode was played again, but its last step differs: this resume is not exact")
         return env
 
     def keep(self):

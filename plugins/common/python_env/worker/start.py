@@ -30,6 +30,7 @@ import signal
 import struct
 import sys
 import traceback
+import warnings
 import zlib
 
 COMMANDS, REPLIES, MEMORY, SOURCE, LIFE = range(3, 8)
