@@ -324,7 +324,7 @@ class RenderModes(unittest.TestCase):
                 make("cartpole", render_mode="human")
 
     def test_of_an_env_without_pictures_are_no_argument(self):
-        file = pathlib.Path(os.environ["BACKPLANE_HOME"]) / "tests/plugins/resets_itself.so"
+        file = pathlib.Path(os.environ["BACKPLANE_HOME"]) / "tests/plugins/env_resets_itself.so"
         if not file.exists():
             self.skipTest(f"there is no {file}")
         self.assertEqual(backplane_rl.make_vec(None, file=file).metadata["render_modes"], [])

@@ -4,31 +4,33 @@ MOST_REPLAYED = 100_000  # steps of an episode; longer ones are not kept
 
 
 class Recorder:
-    """An env that keeps the seed and the actions of its episode. If equal seeds and actions give equal steps, they are its state."""
+    """An env that keeps the seed and the actions of its episode. If equal seeds and actions give equal steps, they are its state. Its names
+    must differ from those of envs (PettingZoo: `state`)."""
 
     def __init__(self, env):
         self.env = env
-        self.seed, self.actions, self.last = None, [], None
+        self.recorded_seed, self.recorded_actions, self.recorded_step = None, [], None
 
     def __getattr__(self, name):
         return getattr(self.env, name)
 
     def reset(self, seed):
-        self.seed, self.actions, self.last = seed, [], None
+        self.recorded_seed, self.recorded_actions, self.recorded_step = seed, [], None
         return self.env.reset(seed=seed)
 
     def step(self, action):
-        if len(self.actions) <= MOST_REPLAYED:
-            self.actions.append(kept(action))
-        self.last = self.env.step(action)
-        return self.last
+        if len(self.recorded_actions) <= MOST_REPLAYED:
+            self.recorded_actions.append(kept(action))
+        self.recorded_step = self.env.step(action)
+        return self.recorded_step
 
-    def state(self):
-        if len(self.actions) > MOST_REPLAYED:
-            return self.seed, [], None
-        return self.seed, self.actions, self.last and self.last[:-1]  # infos may contain anything
+    def recorded(self):
+        if len(self.recorded_actions) > MOST_REPLAYED:
+            return self.recorded_seed, [], None
+        last = self.recorded_step
+        return self.recorded_seed, self.recorded_actions, last and last[:-1]  # infos may contain anything
 
-    def play(self, state):
+    def play_recorded(self, state):
         """Plays an episode of a new env up to a saved state. Returns False if its last step differs."""
         seed, actions, last = state
         if seed is None:
@@ -36,7 +38,7 @@ class Recorder:
         self.reset(seed)
         for action in actions:
             self.step(action)
-        return last is None or same(self.last[:-1], last)
+        return last is None or same(self.recorded_step[:-1], last)
 
 
 def kept(action):
@@ -81,7 +83,7 @@ def replays(make):
             for _ in range(steps):
                 if has_ended(env, env.step(random_action(env))):
                     env.reset(seed)
-        if not other.play(pickle.loads(pickle.dumps(env.state()))):
+        if not other.play_recorded(pickle.loads(pickle.dumps(env.recorded()))):
             return False
         for _ in range(3):
             action = random_action(env)

@@ -34,7 +34,7 @@ class Rows:
     def get_states(self):
         states = []
         for self.at, env in enumerate(self.envs):
-            states.append(pickle.dumps(env.state() if isinstance(env, Recorder) else env, protocol=5))
+            states.append(pickle.dumps(env.recorded() if isinstance(env, Recorder) else env, protocol=5))
         self.at = -1
         return states
 
@@ -49,7 +49,7 @@ class Rows:
         if not isinstance(state, tuple):
             return state
         env = Recorder(self.make())
-        if not env.play(state):
+        if not env.play_recorded(state):
             warnings.warn("an episode was played again, but its last step differs: this resume is not exact")
         return env
 
