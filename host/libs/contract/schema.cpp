@@ -86,10 +86,9 @@ const std::vector<HostKey>& Table() {
                      const auto& file = e.command.function;
                      return file ? std::optional<json>(file->substr(file->rfind('/') + 1)) : std::nullopt;
                    })),
-      OfCommand(In(Key("learner.python", kIdentity, Type::kText, "", nullptr, "python_path",
-                       "interpreter of the function; default: the active virtual environment's, else python3",
-                       MEMBER(command.python)),
-                   "")),
+      OfCommand(Key("learner.python", kSpeed, Type::kText, "", nullptr, "python_path",
+                    "interpreter of the function; default: the active virtual environment's, else python3",
+                    MEMBER(command.python))),
       OfCommand(Key("learner.metrics", kIdentity, Type::kPatterns, "", nullptr, "",
                     "patterns that read metrics from the command's output, by name; `step` is the env steps so far",
                     MEMBER(command.metrics))),

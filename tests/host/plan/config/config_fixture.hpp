@@ -30,6 +30,7 @@ inline OptionInfo Option(std::string path, uint16_t type, std::optional<std::str
 
 // A value that differs from the default, for each type of the table.
 inline std::string OtherValue(const HostKey& key) {
+  if (key.path == "learner.function") return "/bin/sh:g";
   switch (key.type) {
     case ValueType::kNumber: return "0.5";
     case ValueType::kInteger:
@@ -140,5 +141,12 @@ inline const std::string kMinimal =
 
 // A trial by command.
 inline const std::string kMinimalCommand = "experiment: first\nlearner: {command: [program, \"{n}\"], options: {n: 3}}\n";
+inline const std::string kMinimalFunction = "experiment: first\nlearner: {function: /bin/sh:f}\n";  // not looked into
+
+// The shortest file in which the key is valid.
+inline const std::string& MinimalFor(const HostKey& key) {
+  if (key.path == "learner.function" || key.path == "learner.python") return kMinimalFunction;
+  return key.of_command ? kMinimalCommand : kMinimal;
+}
 
 }  // namespace backplane

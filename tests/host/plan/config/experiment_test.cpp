@@ -21,7 +21,7 @@ TEST_F(ExperimentTest, EveryKeyCanBeSetAndSurvivesJson) {
     if (!key.set) continue;
     SCOPED_TRACE(key.path);
     const bool of_speed = key.path == "report.precision" || key.path == "report.max_time";
-    const std::string file = of_speed ? speed : (key.of_command ? kMinimalCommand : kMinimal) + report;
+    const std::string file = of_speed ? speed : MinimalFor(key) + report;
     const json plain = ToJson(Good(file).experiment);
     Experiment experiment = Good(file, {key.path + "=" + OtherValue(key)}).experiment;
     json saved = ToJson(experiment);

@@ -26,7 +26,7 @@ TEST_F(FunctionKeys, AcceptOptionsOfAnyNameAndType) {
             R"({"fresh":true,"lr":1.0,"n":3,"net":{"act":"tanh","hidden":[64,64]},"total_timesteps":5})");
   EXPECT_EQ(loaded.learner->id, kFunctionLearner);
   EXPECT_EQ(loaded.env->id, kNoEnv);
-  EXPECT_EQ(loaded.origin.at("learner.options.lr"), (folder_ / "e.yaml").string() + ":1:72");
+  EXPECT_EQ(loaded.origin.at("learner.options.lr"), (folder_ / "e.yaml").string() + ":1:67");
 }
 
 TEST_F(FunctionKeys, ComeBackFromASavedConfiguration) {
@@ -41,23 +41,24 @@ TEST_F(FunctionKeys, ComeBackFromASavedConfiguration) {
 
 TEST_F(FunctionKeys, EveryErrorHasItsPlace) {
   EXPECT_THAT(Of("{function: train.py}"),
-              ElementsAre("1:22 learner.function: expected FILE:NAME such as train.py:train, got 'train.py'"));
+              ElementsAre("1:21 learner.function: expected FILE:NAME such as train.py:train, got 'train.py'"));
   EXPECT_THAT(Of("{function: \":train\"}"), ElementsAre(HasSubstr("expected FILE:NAME")));
   EXPECT_THAT(Of("{function: \"train.py:\"}"), ElementsAre(HasSubstr("expected FILE:NAME")));
   EXPECT_THAT(Of("{function: tran.py:train}"),
-              ElementsAre("1:22 learner.function: expected a Python file at '" + (folder_ / "tran.py").string() +
+              ElementsAre("1:21 learner.function: expected a Python file at '" + (folder_ / "tran.py").string() +
                           "', got none; did you mean 'train.py'?"));
   EXPECT_THAT(Of("{function: [train.py, train]}"), ElementsAre(HasSubstr("learner.function: expected text, got a list")));
   EXPECT_THAT(Of("{function: train.py:train, options: {seed: 1}}"),
-              ElementsAre("1:48 learner.options.seed: the host sets config[\"seed\"]; use the key seed, or sweep.seeds, at "
+              ElementsAre("1:47 learner.options.seed: the host sets config[\"seed\"]; use the key seed, or sweep.seeds, at "
                           "the top level"));
   EXPECT_THAT(Of("{function: train.py:train, options: {net.lr: 1}}"),
-              ElementsAre("1:48 learner.options: expected a name without dots, got 'net.lr'"));
+              ElementsAre("1:47 learner.options: expected a name without dots, got 'net.lr'"));
   EXPECT_THAT(Of("{function: train.py:train, command: [run]}"),
               ElementsAre(HasSubstr("learner.command: expected a command or a function, got both")));
   EXPECT_THAT(Of("{function: train.py:train, plugin: climber}"),
               ElementsAre(HasSubstr("learner.plugin: expected a plugin or a function, got both; learner.function is at")));
-  EXPECT_THAT(Of("{command: [run], python: python3}"), ElementsAre(HasSubstr("learner.python: this key needs learner.function")));
+  EXPECT_THAT(Of("{command: [run], python: python3}"),
+              ElementsAre(HasSubstr("learner.python: this key needs learner.function")));
 }
 
 }  // namespace

@@ -45,16 +45,22 @@ TEST_F(FunctionPlan, TheInterpreterAndTheFolderDoNot) {
   EXPECT_EQ(IdOf("{function: train.py:train, python: /usr/bin/python3, options: {net: {lr: 1}}}"), id);
   EXPECT_NE(IdOf("{function: train.py:other, options: {net: {lr: 1}}}"), id);
   EXPECT_NE(IdOf("{function: train.py:train, options: {net: {lr: 2}}}"), id);
-  const std::string alone = IdOf("{function: train.py:train, files: [train.py]}");
-  Write("sub/train.py", "def train(config): pass");
-  EXPECT_EQ(IdOf("{function: sub/train.py:train, files: [sub/train.py]}"), alone);
+  const Plan swept = PlanOf("learner: {}\nsweep: {list: [{learner: " + kFunction + "}, {learner: " + kFunction +
+                            ", learner.python: other}]}\n");
+  ASSERT_EQ(swept.points.size(), 2u);
+  EXPECT_EQ(Ids(swept).at(0), id) << "a sweep names it without a value";
+  EXPECT_NE(Ids(swept).at(1), id) << "a swept interpreter counts";
+  for (const char* folder : {"one", "two"}) Write(std::string(folder) + "/train.py", "def train(config): pass");
+  EXPECT_EQ(IdOf("{function: one/train.py:train}"), IdOf("{function: two/train.py:train}"));
+  Write("two/lib.py", "");
+  EXPECT_NE(IdOf("{function: one/train.py:train}"), IdOf("{function: two/train.py:train}"));
 }
 
 TEST_F(FunctionPlan, NestedOptionsAndFunctionsAreSwept) {
-  const Plan plan = PlanOf(
-      "learner: " + kFunction +
-      "\nsweep: {grid: {learner.options.net.lr: [0.5, 0.25], learner.options.new: [a, null]}, where: learner.options.net.lr > 0.1,"
-      " derive: {rollout.num_env_runners: \"1 / learner.options.net.lr\"}}\n");
+  const Plan plan = PlanOf("learner: " + kFunction +
+                           "\nsweep: {grid: {learner.options.net.lr: [0.5, 0.25], learner.options.new: [a, null]}, where: "
+                           "learner.options.net.lr > 0.1,"
+                           " derive: {rollout.num_env_runners: \"1 / learner.options.net.lr\"}}\n");
   ASSERT_EQ(plan.points.size(), 4u);
   const Experiment last = plan.LoadPoint(3).experiment;
   EXPECT_EQ(last.learner.options.dump(), R"({"net":{"lr":0.25},"new":null})");
@@ -67,8 +73,8 @@ TEST_F(FunctionPlan, NestedOptionsAndFunctionsAreSwept) {
 }
 
 TEST_F(FunctionPlan, HasNoStages) {
-  const PlanResult result = PlanText("experiment: first\nlearner: " + kFunction +
-                                     "\nstages: [{name: a}, {name: b, learner.options.net.lr: 2}]\n");
+  const PlanResult result =
+      PlanText("experiment: first\nlearner: " + kFunction + "\nstages: [{name: a}, {name: b, learner.options.net.lr: 2}]\n");
   ASSERT_FALSE(result.plan);
   EXPECT_THAT(result.errors.at(0).message, HasSubstr("learner.function: expected a plugin in an experiment with stages"));
 }

@@ -233,7 +233,7 @@ TEST_F(IdentityTest, FindsOmittedKeysAtAboveAndBelowAPath) {
   EXPECT_EQ(LeftOutKeys("rollout"), (Keys{"rollout.threads", "rollout.pin_threads", "rollout.workers"}));
   EXPECT_EQ(LeftOutKeys("monitors.0.options.period"), Keys{"monitors"});
   EXPECT_EQ(LeftOutKeys("resources.cpus"), Keys{"resources.cpus"});
-  EXPECT_EQ(LeftOutKeys("learner"), Keys{"learner.plugin"});
+  EXPECT_EQ(LeftOutKeys("learner"), (Keys{"learner.plugin", "learner.python"}));
 }
 
 TEST(Sha256, KnownAnswer) { EXPECT_EQ("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", Sha256("abc")); }

@@ -25,7 +25,7 @@ class ScopeTest : public SweepTest {
   // A file in which a different value of the key is valid and has an effect.
   static std::string FileFor(const HostKey& key) {
     const bool of_speed = key.path == "report.precision" || key.path == "report.max_time";
-    return (key.of_command ? kMinimalCommand : kMinimal) +
+    return MinimalFor(key) +
            (of_speed ? "report: {kind: parallel_efficiency, precision: 5%}\n" : "report: {kind: comparison}\n");
   }
 
@@ -61,10 +61,11 @@ TEST_F(ScopeTest, KeysWithoutEffectOnNumbersAreListed) {
   Paths speed, batch;
   for (const HostKey& key : HostKeys()) {
     const std::string top = key.path.substr(0, key.path.find('.'));
-    if (key.scope == Scope::kSpeed) speed.insert(top == "rollout" ? key.path : top);
+    if (key.scope == Scope::kSpeed) speed.insert(top == "rollout" || top == "learner" ? key.path : top);
     if (key.scope == Scope::kBatch) batch.insert(top);
   }
-  EXPECT_EQ(speed, (Paths{"checkpoint", "monitors", "resources", "rollout.pin_threads", "rollout.threads", "rollout.workers"}));
+  EXPECT_EQ(speed, (Paths{"checkpoint", "learner.python", "monitors", "resources", "rollout.pin_threads", "rollout.threads",
+                          "rollout.workers"}));
   EXPECT_EQ(batch, (Paths{"base", "compare", "engine", "experiment", "on_failure", "output", "stages", "plugin_path", "preset",
                           "report", "stop_sweep", "sweep"}));
 }
@@ -114,7 +115,8 @@ TEST_F(ScopeTest, RejectsBatchKeysInAStage) {
     if (!key.recorded()) continue;
     const auto errors = PlanErrors("stages: [{name: one}, {name: two, " + key.path + ": " + OtherValue(key) + "}]\n");
     EXPECT_EQ(Refused(errors, "cannot differ between stages"),
-              key.scope == Scope::kBatch || key.path == "seed" || key.path == "learner.plugin" || key.path == "learner.command")
+              key.scope == Scope::kBatch || key.path == "seed" || key.path == "learner.plugin" ||
+                  key.path == "learner.command" || key.path == "learner.function")
         << key.path;
   }
 }
