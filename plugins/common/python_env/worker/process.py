@@ -1,7 +1,11 @@
 """Part of the env processes' program: answers the messages of the trial's process."""
 
 
-KINDS = {"gymnasium": (gymnasium_maker, GymnasiumRows), "pettingzoo": (pettingzoo_maker, ParallelRows)}
+KINDS = {
+    "gymnasium": (gymnasium_maker, GymnasiumRows),
+    "pettingzoo": (pettingzoo_maker, ParallelRows),
+    "vector": (vector_maker, VectorRows),
+}
 TYPES = {"f32": "float32", "i32": "int32", "u8": "uint8"}
 
 
@@ -51,8 +55,7 @@ class Worker:
         return json.dumps(self.describe()).encode() if self.index == 0 else b""
 
     def describe(self):
-        """Describes the envs by probing a separate one, so that no row is affected."""
-        sample = self.make()
+        sample = self.rows.sample()
         try:
             not_kept = self.rows.goes_on(sample)
         except Exception as e:  # an env's objects may raise anything when pickled
@@ -64,11 +67,12 @@ class Worker:
             "channels": self.channels,
             "versions": versions(),
             "not_kept": not_kept,
-            "pictures": "rgb_array" in modes,
+            "pictures": self.rows.DRAWS and "rgb_array" in modes,
             "fps": float(metadata.get("render_fps") or 0),
             "max_episode_steps": self.rows.time_limit(sample),
         }
-        sample.close()
+        if sample not in self.rows.envs:
+            sample.close()
         return said
 
     def bind(self, text):
@@ -89,7 +93,7 @@ class Worker:
             return array(c["name"], (*agents, *c["shape"]), TYPES[c["dtype"]])
 
         self.rows.bind({c["name"]: channel(c) for c in self.channels})
-        self.seeds = array("seeds", (), "uint64")
+        self.seeds = memoryview(array("seeds", (), "uint64"))  # its items are integers of Python
         self.mask = array("mask", (), "uint8")
 
     def size(self, _):
@@ -131,10 +135,8 @@ class Worker:
         return max(0, (row - self.index + self.workers - 1) // self.workers)
 
     def reset(self, begin, end):
-        places = range(self.place(begin), self.place(end))
-        mask = self.mask[places.start:places.stop].tolist()
-        seeds = dict(zip(places, self.seeds[places.start:places.stop].tolist()))
-        self.rows.reset([i for i, wanted in zip(places, mask) if wanted], seeds)
+        begin, end = self.rows.playing = (self.place(begin), self.place(end))
+        self.rows.reset((numpy.flatnonzero(self.mask[begin:end]) + begin).tolist(), self.seeds)
 
     def serve(self):
         done = struct.pack("<I", 0)

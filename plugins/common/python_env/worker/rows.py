@@ -4,11 +4,14 @@
 class Rows:
     """The envs of a worker's rows, by index; common to all kinds of envs."""
 
+    DRAWS = True  # films need an env per row
+
     def __init__(self, make, n):
         self.make = make
         self.n = n
         self.envs = []
         self.at = -1  # current row, for errors
+        self.playing = (0, 0)  # range of the last reset
         self.seconds = 0.0
 
     def build(self):
@@ -20,6 +23,10 @@ class Rows:
     def refresh(self):
         self.steps = [env.step for env in self.envs]
         self.resets = [env.reset for env in self.envs]
+
+    def sample(self):
+        """An env to probe, so that no row is affected."""
+        return self.make()
 
     def get_states(self):
         states = []
