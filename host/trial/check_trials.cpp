@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <mutex>
 #include <set>
 #include <vector>
 
@@ -188,8 +189,13 @@ ExitReason TryToShareOut(const TrialSpec& spec, TrialParts* parts) {
 // Returns the result after all plugins are destroyed, so that a crash at destruction belongs to its own check.
 TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, StatusWriter* status,
                const std::atomic<bool>& cancelled, TrialExit* exit) {
-  TrialParts parts(spec, status, &cancelled,
-                   [](const std::string& id, int, const std::string& text) { LogError("{}: {}", id, text); });
+  std::mutex mutex;  // monitors log from their own threads
+  std::vector<std::string> warnings;
+  TrialParts parts(spec, status, &cancelled, [&](const std::string& id, int severity, const std::string& text) {
+    LogError("{}: {}", id, text);
+    const std::lock_guard lock(mutex);
+    if (severity == BP_LOG_WARN) warnings.push_back(id + ": " + text);
+  });
   ExitReason failed = TryToLoad(&parts, spec.experiment.evaluation.episodes);
   const RecordedMeasures records = failed.exit == kExitOk ? RecordedNames(&parts) : RecordedMeasures();
   bool workers_refused = false;
@@ -202,9 +208,11 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
     failed = TryToStart(spec, folder, &parts, status, cancelled);
   const bool saves = failed.exit != kExitOk || StateOf(parts.learner()) != nullptr;
   const IterationSize size = failed.exit == kExitOk ? SizeOfAnIteration(spec, &parts) : IterationSize{};
-  const std::vector<std::string> warnings = failed.exit == kExitOk ? WarningsOf(spec, &parts) : std::vector<std::string>();
+  const std::vector<std::string> endless = failed.exit == kExitOk ? WarningsOf(spec, &parts) : std::vector<std::string>();
   const std::string not_taken = failed.exit == kExitOk && may_begin_anew ? TryToTake(*spec.start_from, parts.learner()) : "";
   if (failed.exit == kExitOk) failed = TryToEnd(&parts);
+  const std::lock_guard lock(mutex);
+  warnings.insert(warnings.end(), endless.begin(), endless.end());
   TrialCheck check{spec.trial_id, failed.outcome, failed.plugin, Bounded(failed.error), "", "", size,
                    records,       saves,          warnings,      Bounded(not_taken)};
   if (workers_refused) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "backplane/channels.hpp"
 #include "backplane/options.hpp"
 #include "nn/layers.hpp"
 
@@ -35,7 +36,7 @@ struct Options {
   double lr = 3e-4, gamma = 0.99, lambda = 0.95, clip = 0.2, vf_clip_param = 0, entropy_coeff = 0, vf_coeff = 0.5;
   double grad_clip = 0.5, kl_target = 0;
   Schedule entropy_schedule = Schedule::kConstant;
-  bool vf_clip = true, ortho_init = true;
+  bool vf_clip = true, ortho_init = true, bootstrap_truncated = true;
   std::vector<int64_t> hidden = {64, 64}, vf_hidden;
   nn::Activation activation = nn::Activation::kTanh;
   UpdatePath update_path = UpdatePath::kAuto;
@@ -73,6 +74,19 @@ inline constexpr bp::OptionTable kOptions{
             "LibTorch"),
     bp::Opt("update_shards", &Options::update_shards, "[1,1024]",
             "Parts of a minibatch with separate gradients, summed in order; at most this many cores share an update"),
+    bp::Opt("bootstrap_truncated", &Options::bootstrap_truncated,
+            "Adds the value of the last observation where an episode was truncated; false: as if it had terminated, which "
+            "biases values but needs no last observation",
+            {.flags = BP_PARAM_LATER}),
 };
+
+// A vector env that starts a row's next episode by itself may lose the last observation; it then has this channel.
+inline void CheckBootstrap(const bp_env_spec& env, const Options& options) {
+  const bp_channel* lost = bp::FindChannel(env, "no_final_obs");
+  if (lost == nullptr || lost->role != BP_ROLE_INFO || !options.bootstrap_truncated) return;
+  throw bp::ConfigError(
+      "bootstrap_truncated: expected false, because the env has no last observations of truncated episodes, got true; false "
+      "treats them as terminated");
+}
 
 }  // namespace backplane::on_policy

@@ -27,6 +27,13 @@ constexpr auto WordsOf(OutOfBounds) {
 struct Options {
   // Throws bp::Error (BP_E_CONFIG) unless the options name exactly one env.
   void Check(const bp::Config& config) {
+    vector.empty() ? CheckRows(config) : CheckVector(config);
+    if (!python.empty()) return;
+    const char* const active = std::getenv("VIRTUAL_ENV");
+    python = active != nullptr && *active != '\0' ? std::string(active) + "/bin/python" : "python3";
+  }
+
+  void CheckRows(const bp::Config& config) const {
     if (id.empty() == file.empty())
       throw bp::ConfigError(id.empty()
                                 ? "expected the env's `id`, or `file` and `class`, got neither"
@@ -34,9 +41,23 @@ struct Options {
     if (file.empty() != class_name.empty())
       throw bp::ConfigError(file.empty() ? "`class` (" + config.Where("class") + "): expected `file` with this class, got none"
                                          : "`file` (" + config.Where("file") + "): expected `class`, the env in it, got none");
-    if (!python.empty()) return;
-    const char* const active = std::getenv("VIRTUAL_ENV");
-    python = active != nullptr && *active != '\0' ? std::string(active) + "/bin/python" : "python3";
+  }
+
+  // A vector env steps all rows of the trial in one call.
+  void CheckVector(const bp::Config& config) const {
+    const std::string place = "`vector` (" + config.Where("vector") + "): ";
+    if (!id.empty() || !class_name.empty())
+      throw bp::ConfigError(place + "expected neither `id` nor `class`, got `" + (id.empty() ? "class" : "id") + "` (" +
+                            config.Where(id.empty() ? "class" : "id") + ")");
+    if (on_error != OnError::kRaise)
+      throw bp::ConfigError(place + "expected on_error: raise, because all rows step together, got end_episode (" +
+                            config.Where("on_error") + ")");
+    if (num_env_runners != 1)
+      throw bp::ConfigError(place + "expected rollout.num_env_runners: 1, because all rows are one batch, got " +
+                            std::to_string(num_env_runners));
+    if (chunk_rows != 0 && chunk_rows != num_envs_per_env_runner)
+      throw bp::ConfigError(place + "expected rollout.chunk_rows: auto or " + std::to_string(num_envs_per_env_runner) +
+                            ", because all rows are one batch, got " + std::to_string(chunk_rows));
   }
 
   nlohmann::json Request(const char* kind) const {
@@ -44,6 +65,7 @@ struct Options {
             {"id", id},
             {"file", file.string()},
             {"class", class_name},
+            {"vector", vector},
             {"kwargs", nlohmann::json::parse(kwargs.json)},
             {"wrappers", nlohmann::json::parse(wrappers.json)},
             {"observations", observations == Observations::kNamed ? "named" : "flat"},
@@ -51,13 +73,14 @@ struct Options {
             {"out_of_bounds", out_of_bounds == OutOfBounds::kError ? "error" : "report"}};
   }
 
-  std::string id, class_name, python;
+  std::string id, class_name, vector, python;
   std::filesystem::path file;
   bp::AnyValue kwargs, wrappers{"[]"}, files{"[]"};
   OnError on_error = OnError::kRaise;
   double timeout = 60;
   Observations observations = Observations::kFlat;
   OutOfBounds out_of_bounds = OutOfBounds::kReport;
+  int64_t num_env_runners = 1, num_envs_per_env_runner = 1, chunk_rows = 0;  // the host's; 0: auto
 };
 
 // Options of every such env, after `id` and `file`.

@@ -51,6 +51,15 @@ uint16_t SpaceOf(const std::string& word) {
   return kSpaces.at(word);
 }
 
+// To ours if theirs is an input, else to theirs.
+template <class T>
+void CopyRow(char* ours, T* theirs, uint64_t bytes) {
+  if constexpr (std::is_const_v<T>)
+    std::memcpy(ours, theirs, bytes);
+  else
+    std::memcpy(theirs, ours, bytes);
+}
+
 json Described(const std::string& answer) {
   json said = json::parse(answer, nullptr, /*allow_exceptions=*/false);
   if (!said.is_object())
@@ -69,7 +78,7 @@ uint64_t Elements(const std::vector<int64_t>& shape) {
 PythonEnv::PythonEnv(const bp_host* host, const std::string& python, double timeout_s, const json& request, uint64_t rows)
     : host_(host),
       rows_(rows),
-      workers_(host, python, timeout_s, rows, WorkersFor(rows)),
+      workers_(host, python, timeout_s, rows, request.at("kind") == "vector" ? 1 : WorkersFor(rows)),
       bounds_(host, request.at("out_of_bounds") == "error") {
   const uint64_t n = workers_.size();
   for (uint64_t w = 0, before = 0; w < n; ++w) {
@@ -96,7 +105,11 @@ PythonEnv::PythonEnv(const bp_host* host, const std::string& python, double time
   draws_ = said.at("pictures");
   const double fps = said.at("fps");
   step_s_ = fps > 0 ? 1 / fps : kUsualStep_s;
-  if (!keeps_state_)
+  if (request.at("kind") == "vector")
+    host->log(host, BP_LOG_WARN,
+              "a vector env steps all rows as one batch: its rows are not exact for any number of threads, and a resumed trial "
+              "starts new episodes");
+  else if (!keeps_state_)
     host->log(host, BP_LOG_INFO,
               ("a resumed trial starts new episodes, because its rows cannot be saved: " + not_kept).c_str());
 }
@@ -104,6 +117,10 @@ PythonEnv::PythonEnv(const bp_host* host, const std::string& python, double time
 PythonEnv::~PythonEnv() = default;
 
 void PythonEnv::AddChannel(const json& said) {
+  if (said.at("role") == "first") {
+    with_first_.insert(said.at("of"));
+    return;
+  }
   bp::Channel channel;
   channel.role = RoleOf(said.at("role"));
   channel.name = said.at("name");
@@ -144,8 +161,11 @@ void PythonEnv::MakeMemory() {
     return at;
   };
   json offsets = {{"seeds", seeds_at_ = take(sizeof(uint64_t))}, {"mask", mask_at_ = take(1)}};
-  for (size_t c = 0; c < channels_.size(); ++c)
-    offsets[spec_.channels[c].name] = channels_[c].offset = take(channels_[c].row_bytes);
+  for (size_t c = 0; c < channels_.size(); ++c) {
+    const std::string& name = spec_.channels[c].name;
+    offsets[name] = channels_[c].offset = take(channels_[c].row_bytes);
+    if (with_first_.contains(name)) offsets["first/" + name] = channels_[c].first = take(channels_[c].row_bytes);
+  }
   memory_ = workers_.Share(bytes);
   const json layout = {{"bytes", bytes}, {"starts", starts_}, {"offsets", offsets}};
   workers_.AskAll('L', std::vector(workers_.size(), layout.dump()));
@@ -164,19 +184,19 @@ void PythonEnv::RecordFacts(const json& said) {
 }
 
 // Copies rows of an action into the shared memory, or of any other channel from it.
-void PythonEnv::Copy(const Shared& shared, const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask) const {
+void PythonEnv::Copy(const Shared& shared, uint64_t offset, const bp::Slot& slot, uint64_t begin, uint64_t end,
+                     const uint8_t* mask) const {
   std::visit(
       [&](const auto handle) {
         if (!slot.Has(handle)) return;  // unused INFO
         const auto rows = slot.Rows(handle);
+        const auto first = rows[begin];
+        const bool is_block = first.data() + (end - begin - 1) * first.size() == rows[end - 1].data();
+        if (mask == nullptr && workers_.size() == 1 && is_block)  // as in the shared memory
+          return CopyRow(At(offset, shared.row_bytes, begin), first.data(), (end - begin) * shared.row_bytes);
         for (uint64_t r = begin; r < end; ++r) {
           if (mask != nullptr && mask[r] == 0) continue;
-          char* const ours = At(shared.offset, shared.row_bytes, r);
-          auto* const theirs = rows[r].data();
-          if constexpr (std::is_const_v<std::remove_pointer_t<decltype(theirs)>>)
-            std::memcpy(ours, theirs, shared.row_bytes);
-          else
-            std::memcpy(theirs, ours, shared.row_bytes);
+          CopyRow(At(offset, shared.row_bytes, r), rows[r].data(), shared.row_bytes);
         }
       },
       shared.handle);
@@ -201,7 +221,29 @@ void PythonEnv::CheckObservations(uint64_t begin, uint64_t end, const uint8_t* m
   }
 }
 
+// True if the last step ended an episode of every masked row, and so began the next one.
+bool PythonEnv::StartedByThemselves(uint64_t begin, uint64_t end, const uint8_t* mask) const {
+  if (mask == nullptr || with_first_.empty()) return false;
+  for (uint64_t r = begin; r < end; ++r) {
+    bool ended = mask[r] == 0;
+    for (const Shared& shared : channels_)
+      if (shared.role == BP_ROLE_TERMINATED || shared.role == BP_ROLE_TRUNCATED) ended |= *At(shared.offset, 1, r) != 0;
+    if (!ended) return false;
+  }
+  return true;
+}
+
+void PythonEnv::TakeFirst(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask) {
+  for (const Shared& shared : channels_) {
+    if (bp::IsStateRole(shared.role)) Copy(shared, shared.first, slot, begin, end, mask);
+    if (shared.role == BP_ROLE_TERMINATED || shared.role == BP_ROLE_TRUNCATED)
+      for (uint64_t r = begin; r < end; ++r)
+        if (mask[r] != 0) *At(shared.offset, 1, r) = 0;  // not twice
+  }
+}
+
 void PythonEnv::Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
+  if (StartedByThemselves(begin, end, mask)) return TakeFirst(slot, begin, end, mask);
   for (uint64_t r = begin; r < end; ++r) {
     *At(mask_at_, 1, r) = mask == nullptr || mask[r] != 0;
     std::memcpy(At(seeds_at_, sizeof *seeds, r), &seeds[r], sizeof *seeds);
@@ -209,16 +251,16 @@ void PythonEnv::Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const 
   workers_.Run('R', begin, end, mask);
   CheckObservations(begin, end, mask);
   for (const Shared& shared : channels_)
-    if (bp::IsStateRole(shared.role)) Copy(shared, slot, begin, end, mask);
+    if (bp::IsStateRole(shared.role)) Copy(shared, shared.offset, slot, begin, end, mask);
 }
 
 void PythonEnv::Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
   for (const Shared& shared : channels_)
-    if (shared.role == BP_ROLE_ACTION) Copy(shared, slot, begin, end, nullptr);
+    if (shared.role == BP_ROLE_ACTION) Copy(shared, shared.offset, slot, begin, end, nullptr);
   workers_.Run('S', begin, end, nullptr);
   CheckObservations(begin, end, nullptr);
   for (const Shared& shared : channels_)
-    if (shared.role != BP_ROLE_ACTION) Copy(shared, slot, begin, end, nullptr);
+    if (shared.role != BP_ROLE_ACTION) Copy(shared, shared.offset, slot, begin, end, nullptr);
 }
 
 // The packages' versions, then each row, so that the number of workers may be another one when it is read.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -45,6 +46,7 @@ class PythonEnv {
     AnyHandle handle;
     uint16_t role;
     uint64_t row_bytes, offset;
+    uint64_t first = 0;  // offset of the next episodes' first values; 0: the rows do not start episodes by themselves
   };
 
   void AddChannel(const nlohmann::json& said);
@@ -52,7 +54,10 @@ class PythonEnv {
   void MakeMemory();
   void RecordFacts(const nlohmann::json& said);
   char* At(uint64_t offset, uint64_t bytes, uint64_t row) const { return memory_ + offset + bytes * place_[row]; }
-  void Copy(const Shared& shared, const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask) const;
+  void Copy(const Shared& shared, uint64_t offset, const bp::Slot& slot, uint64_t begin, uint64_t end,
+            const uint8_t* mask) const;
+  bool StartedByThemselves(uint64_t begin, uint64_t end, const uint8_t* mask) const;
+  void TakeFirst(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask);
 
   const bp_host* host_;
   uint64_t rows_;
@@ -60,8 +65,9 @@ class PythonEnv {
   bp::EnvSpec spec_;
   std::vector<Shared> channels_;
   ObservationBounds bounds_;
-  std::vector<uint64_t> starts_;  // [workers] rows of the workers before
-  std::vector<uint64_t> place_;   // [rows] index in an array, in which a worker's rows are adjacent
+  std::set<std::string> with_first_;  // names of the channels with `first`
+  std::vector<uint64_t> starts_;      // [workers] rows of the workers before
+  std::vector<uint64_t> place_;       // [rows] index in an array, in which a worker's rows are adjacent
   char* memory_ = nullptr;
   uint64_t seeds_at_ = 0, mask_at_ = 0;
   std::string versions_;

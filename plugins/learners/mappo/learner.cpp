@@ -22,9 +22,10 @@ Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const En
       horizon_(options_.Horizon(rows_, shape.max_episode_steps)),
       net_(net),
       actor_(net_, shape),
-      streams_(shape, rows_, options_.gamma, options_.lambda, options_.reward_scale),
+      streams_(shape, rows_, options_.gamma, options_.lambda, options_.reward_scale, options_.bootstrap_truncated),
       batch_(shape) {
   metrics_.Declare({"train/alive_share", nullptr, 0, "share of the agents' steps in which the agent was alive"});
+  on_policy::CheckBootstrap(*setup.env, options_);
   shape_.action_channel = {};  // drop pointers that may become invalid
   InitTowers(net_.actor, net_.critic, seed_, options_.ortho_init, optimizer_.params());
   ChooseModel(setup.env);

@@ -6,13 +6,14 @@
 
 namespace backplane::mappo {
 
-Streams::Streams(const EnvShape& shape, uint64_t rows, double gamma, double lambda, double reward_scale)
+Streams::Streams(const EnvShape& shape, uint64_t rows, double gamma, double lambda, double reward_scale, bool bootstraps_cuts)
     : shape_(shape),
       rows_(static_cast<int64_t>(rows)),
       agents_(rows_ * shape.agents),
       gamma_(gamma),
       lambda_(lambda),
-      reward_scale_(reward_scale) {
+      reward_scale_(reward_scale),
+      bootstraps_cuts_(bootstraps_cuts) {
   shape_.action_channel = {};  // drop pointers that may become invalid
 }
 
@@ -52,7 +53,7 @@ void Streams::Read(const bp::Delivery& delivery) {
       for (int64_t agent = row * shape_.agents; agent < (row + 1) * shape_.agents; ++agent) {
         if (!alive_[t * agents_ + agent]) continue;
         const float earned = *reward.At(t, shape_.reward_per_agent ? agent : row);
-        const bool agent_over = over || (ended && *ended.At(t, agent));
+        const bool agent_over = over || (cut && !bootstraps_cuts_) || (ended && *ended.At(t, agent));
         ReadAgent({t, row, cut, agent_over, cut_alone && *cut_alone.At(t, agent), final}, agent, earned);
       }
     }

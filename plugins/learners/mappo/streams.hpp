@@ -11,7 +11,8 @@ namespace backplane::mappo {
 // A rollout of `steps` steps of `agents` agents (of all rows). Place p is step p / agents of agent p % agents.
 class Streams {
  public:
-  Streams(const EnvShape& shape, uint64_t rows, double gamma, double lambda, double reward_scale);
+  // Without `bootstraps_cuts`, a cut counts as a termination.
+  Streams(const EnvShape& shape, uint64_t rows, double gamma, double lambda, double reward_scale, bool bootstraps_cuts = true);
 
   // Reads REWARD and the flags. An agent's step is the last one if the row terminated, agent_ended is 1, or ALIVE drops to 0
   // within an episode. The final observation follows if the row was cut, the agent's next OBS if agent_truncated is 1,
@@ -47,6 +48,7 @@ class Streams {
   EnvShape shape_;
   int64_t rows_, agents_, steps_ = 0;
   double gamma_, lambda_, reward_scale_;
+  bool bootstraps_cuts_;
   std::vector<uint8_t> alive_;  // [(steps + 1) * agents]
   std::vector<float> reward_;
   std::vector<double> discount_, carry_;

@@ -45,6 +45,7 @@ Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const En
       actor_(net_, shape, rows_, obs_norm(), SdeSteps(options_, rows_)),
       batch_(net_, shape),
       adaptive_rate_(options_.lr) {
+  on_policy::CheckBootstrap(*setup.env, options_);
   InitParams(net_, seed_, options_.ortho_init, options_.log_std_init, optimizer_.params());
   actor_.Refresh(optimizer_.params());
   DescribeSpec(shape);

@@ -60,7 +60,8 @@ void Learner::Advantages(const bp::Delivery& delivery, int64_t steps) {
     const int64_t t = i / rows, row = i % rows;
     rewards[i] = *reward.At(t, row);
     done[i] = *terminated.At(t, row) || *truncated.At(t, row);
-    discount[i] = *terminated.At(t, row) ? 0.0 : options_.gamma;
+    const bool over = *terminated.At(t, row) || (!options_.bootstrap_truncated && *truncated.At(t, row));
+    discount[i] = over ? 0.0 : options_.gamma;
     carry[i] = done[i] ? 0.0 : options_.gamma * options_.lambda;
   }
   if (options_.normalize_rewards) {

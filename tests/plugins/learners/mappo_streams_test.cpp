@@ -54,6 +54,26 @@ TEST(Streams, AgreesWithTheReferenceAtAnAgentsEndAndAtACut) {
                                                                   -.0426645f, -.409f}));
 }
 
+TEST(Streams, TreatsACutAsATerminationIfItMayNotBootstrap) {
+  const AgentShape shape{.rows = 1, .agents = 2, .steps = 6};
+  const AgentEnv env(shape);
+  const auto advantages = [&](bool is_cut, bool bootstraps_cuts) {
+    AgentRollout rollout(shape);
+    rollout.Fill(1);
+    for (auto* flags : {&rollout.ended, &rollout.terminated, &rollout.truncated})
+      std::fill(flags->data.begin(), flags->data.end(), 0);
+    std::fill(rollout.alive.data.begin(), rollout.alive.data.end(), 1);
+    (is_cut ? rollout.truncated : rollout.terminated).data[3] = 1;
+    Streams streams(EnvShape(&env.spec), 1, .99, .95, 1, bootstraps_cuts);
+    streams.Read(rollout.delivery());
+    std::vector<float> out(12), next(streams.bootstraps().size(), 5);
+    streams.Advantages(std::vector<float>(12, 2).data(), next.data(), out.data());
+    return out;
+  };
+  EXPECT_EQ(advantages(true, false), advantages(false, true));
+  EXPECT_NE(advantages(true, true), advantages(false, true));
+}
+
 // Agent by agent, from the end: the textbook algorithm.
 std::vector<float> PlainAdvantages(const AgentRollout& r, const std::vector<float>& value, float bootstrap, Setting s) {
   std::vector<float> out(value.size());

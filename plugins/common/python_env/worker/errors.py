@@ -105,7 +105,7 @@ def broken_call(error, name=None):
 
 
 def of_older_api(kind):
-    older, hint = APIS[kind]
+    older, hint = APIS.get(kind, APIS["gymnasium"])
     return f"this is {older}\n{hint}"
 
 

@@ -64,8 +64,8 @@ def refuse_statistics(first, second, config):
         hint = "scale by fixed numbers, because learner.mappo normalizes only values (value_norm)"
     place = "wrappers: " if owner in json.dumps(config["wrappers"]) else ""
     raise Refusal(
-        f"{place}{owner}: expected an env without statistics that survive a reset, got '{attribute}': each row and the "
-        f"evaluation would have its own\nhint: remove it, and {hint}"
+        f"{place}{owner}: expected an env without statistics that survive a reset, got '{attribute}': "
+        f"{'' if config['kind'] == 'vector' else 'each row and '}the evaluation would have its own\nhint: remove it, and {hint}"
     )
 
 

@@ -1,7 +1,11 @@
 """Part of the env processes' program: answers the messages of the trial's process."""
 
 
-KINDS = {"gymnasium": (gymnasium_maker, GymnasiumRows), "pettingzoo": (pettingzoo_maker, ParallelRows)}
+KINDS = {
+    "gymnasium": (gymnasium_maker, GymnasiumRows),
+    "pettingzoo": (pettingzoo_maker, ParallelRows),
+    "vector": (vector_maker, VectorRows),
+}
 TYPES = {"f32": "float32", "i32": "int32", "u8": "uint8"}
 
 
@@ -53,9 +57,9 @@ class Worker:
         return json.dumps(self.describe()).encode() if self.index == 0 else b""
 
     def describe(self):
-        """Describes the envs by probing a separate one, so that no row is affected."""
-        sample = self.make()
-        warnings = probe(self.make, sample, self.config)
+        """Describes the envs by probing one that is no row, unless one env has all rows."""
+        sample = self.rows.sample()
+        warnings = self.rows.probe(sample, self.config)
         metadata = getattr(sample, "metadata", None) or {}
         modes = metadata.get("render_modes") or []
         said = {
@@ -65,11 +69,12 @@ class Worker:
             "versions": versions(),
             "warnings": warnings,
             "not_kept": self.not_kept,
-            "pictures": "rgb_array" in modes,
+            "pictures": self.rows.DRAWS and "rgb_array" in modes,
             "fps": float(metadata.get("render_fps") or 0),
             "max_episode_steps": self.rows.time_limit(sample),
         }
-        sample.close()
+        if all(sample is not env for env in self.rows.envs):
+            sample.close()
         return said
 
     def bind(self, text):
@@ -91,7 +96,7 @@ class Worker:
 
         self.rows.bind({c["name"]: channel(c) for c in self.channels})
         self.play = EndingRows(self.rows, {c["name"]: channel(c) for c in self.channels}) if self.ends_episodes else self.rows
-        self.seeds = array("seeds", (), "uint64")
+        self.seeds = memoryview(array("seeds", (), "uint64"))  # its items are integers of Python
         self.mask = array("mask", (), "uint8")
 
     def size(self, _):
@@ -133,10 +138,8 @@ class Worker:
         return max(0, (row - self.index + self.workers - 1) // self.workers)
 
     def reset(self, begin, end):
-        places = range(self.place(begin), self.place(end))
-        mask = self.mask[places.start:places.stop].tolist()
-        seeds = dict(zip(places, self.seeds[places.start:places.stop].tolist()))
-        self.play.reset([i for i, wanted in zip(places, mask) if wanted], seeds)
+        begin, end = self.rows.playing = (self.place(begin), self.place(end))
+        self.play.reset((numpy.flatnonzero(self.mask[begin:end]) + begin).tolist(), self.seeds)
 
     def serve(self):
         done = struct.pack("<I", 0)

@@ -4,6 +4,8 @@
 class Rows:
     """The envs of a worker's rows, by index; common to all kinds of envs."""
 
+    DRAWS = True  # films need an env per row
+
     def __init__(self, make, n, named):
         self.make = make
         self.n = n
@@ -11,6 +13,7 @@ class Rows:
         self.envs = []
         self.records = False  # rows are Recorders
         self.at = -1  # current row, for errors
+        self.playing = (0, 0)  # range of the last reset
         self.seconds = 0.0
         self.notices = []  # [kind, index of the row, sentence], sent with the next reply
         self.noticed = set()
@@ -30,6 +33,14 @@ class Rows:
     def refresh(self):
         self.steps = [env.step for env in self.envs]
         self.resets = [env.reset for env in self.envs]
+
+    def sample(self):
+        """An env to probe, so that no row is affected."""
+        return self.make()
+
+    def probe(self, env, config):
+        """Raises an error for an env that no trial can use; returns warnings."""
+        return probe(self.make, env, config)
 
     def get_states(self):
         states = []
