@@ -46,7 +46,8 @@ const char* bp_embed_version(void);
 
 // Envs by id, as JSON: [{"id": "env.walker", "version", "summary", "aliases": ["Walker-v1"], "file", "rows": 32, "refused":
 // null, "max_episode_steps": 200}, ...]. "rows" is a suitable number of rows, "refused" the reason for an env that cannot be
-// opened here. The limit is the default of the env's option of that name, or null if it depends on more. Does not load plugins. Valid until the next call in the same thread; NULL: an error.
+// opened here. The limit is the default of the env's option of that name, or null if it depends on more. Does not load plugins.
+// Valid until the next call in the same thread; NULL: an error.
 const char* bp_embed_envs(void);
 
 // ---- An env of several rows -----------------------------------------------------------------------------------------------
@@ -93,9 +94,9 @@ bp_status bp_embed_close(bp_embed* env);
 // Description as JSON, valid until close. NULL: an error.
 //   {"id", "version", "summary", "file", "rows", "agents", "threads", "seed",
 //    "max_episode_steps": N or null, "step_s": seconds of simulated time or null, "resets_itself": bool,
-//    "autoreset": "same_step", "snapshot": bool, "picture": "svg", "png" or null, "state": [{"name": "qpos", "size": 15}, ...], "options": {...},
-//    "warnings": [...], "channels": [{"name": "obs", "role": "obs", "scope": "row" or "agent", "space": "box",
-//    "dtype": "float32", "shape": [105], "tensor": [64, 105], "low", "high", "nvec", "by": "env" or "host"}, ...]}
+//    "autoreset": "same_step", "snapshot": bool, "picture": "svg", "png" or null, "state": [{"name": "qpos", "size": 15}, ...],
+//    "options": {...}, "warnings": [...], "channels": [{"name": "obs", "role": "obs", "scope": "row" or "agent", "space":
+//    "box", "dtype": "float32", "shape": [105], "tensor": [64, 105], "low", "high", "nvec", "by": "env" or "host"}, ...]}
 // role: obs state action action_mask reward terminated truncated final_obs final_state alive length label loss_mask weight info
 // ep_return ep_length. space: box discrete multi_discrete multi_binary tokens bytes. "shape" is per row, or per agent; "tensor"
 // is the shape of the view: [rows, ...], or [rows * agents, ...] with row r's agent a at r * agents + a. "low" and "high": []

@@ -102,7 +102,8 @@ inline constexpr bp::OptionTable kOptionsOfAll{
     bp::Opt("timeout", &Options::timeout, "(0,86400]", "Time limit of a reset or step of all rows; a start has at least 120 s.",
             {.unit = "s"}),
     bp::Opt("observations", &Options::observations,
-            "flat: the parts of a Dict or Tuple as one vector, in the order of the space; named: a channel per part, for learners that "
+            "flat: the parts of a Dict or Tuple as one vector, in the order of the space; named: a channel per part, for "
+            "learners that "
             "accept several",
             {.flags = BP_PARAM_LATER}),
     bp::Opt("out_of_bounds", &Options::out_of_bounds,
