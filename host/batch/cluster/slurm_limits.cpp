@@ -16,10 +16,11 @@ namespace {
 
 constexpr std::chrono::seconds kForLimits{5};
 constexpr std::string_view kPartition = "--partition=";
-// Reasons of squeue's %r. Reasons that name a limit "PerJob" are never satisfied either.
+// Reasons of squeue's %r. Reasons that contain kPerJob are never satisfied either.
 constexpr std::string_view kNever[] = {"PartitionConfig", "PartitionNodeLimit", "PartitionTimeLimit",
                                        "MaxMemPerLimit",  "BadConstraints",     "AccountNotAllowed",
                                        "QOSNotAllowed",   "InvalidAccount",     "InvalidQOS"};
+constexpr std::string_view kPerJob = "PerJob";
 constexpr std::string_view kResources[] = {
     "--cpus-per-task=", "--mem=", "--gres=", "--time=", "--exclusive", "--qos=", "--constraint=", kPartition};
 constexpr std::string_view kLimits[] = {"MaxCPUsPerNode=", "MaxMemPerNode=", "MaxNodes=", "MinNodes="};
@@ -54,7 +55,7 @@ std::optional<Partition> FindPartition(const std::string& sinfo, const std::stri
 
 bool IsNever(const std::string& reason) {
   return std::find(std::begin(kNever), std::end(kNever), reason) != std::end(kNever) ||
-         reason.find("PerJob") != std::string::npos;
+         reason.find(kPerJob) != std::string::npos;
 }
 
 std::string RequestedResources(const std::vector<std::string>& sbatch_arguments) {
