@@ -8,8 +8,9 @@ class ParallelRows(Rows):
         self.agents = list(env.possible_agents)
         observed = self.space_of_all(env.observation_space, "observation_space")
         self.actions = Actions(self.space_of_all(env.action_space, "action_space"))
-        _, infos = env.reset(seed=0)
-        self.mask_in = self.place_of_mask(observed, infos)
+        first = ParallelProbe(env, "pettingzoo")  # names an older API
+        first.reset(0)
+        self.mask_in = self.place_of_mask(observed, first.infos or {})
         self.observations = Observations(without_mask(observed) if self.mask_in == "observation" else observed, self.named, self.notice)
         self.is_plain = is_plain(observed)
         self.state_shape = self.shape_of_state(env)
