@@ -22,8 +22,8 @@ constexpr int kSchema = 2;
 // sweep names them.
 bool SaysMoreWhereSwept(const HostKey& key) { return key.scope == Scope::kSpeed || key.type == ValueType::kPluginName; }
 
-// The identity of a plugin named by its id is complete; for one named by its file it lacks the file. An interpreter that is not
-// set is the one of a trial that does not sweep it.
+// The identity of a plugin named by its id is complete; for one named by its file it lacks the file. An interpreter
+// that is not set adds nothing.
 bool SaysMore(const std::string& key, const json& value) {
   if (key == "learner.python") return !value.is_null();
   if (!key.ends_with(".plugin")) return true;
