@@ -287,6 +287,7 @@ class Calls(Folder):
         self.write("tune.py", self.SCRIPT)
         for arguments, words in (("dict(space={'lr': {'uniform': [1, 2]}})", "add search={"),
                                  ("dict(space={'lr': float('inf')})", "space: lr: expected a finite number"),
+                                 ("dict(space={'lr': 2**63})", "space: lr: expected a finite number of at most 64 bits"),
                                  ("dict(space={'a.b': 1})", "expected names without dots, got 'a.b'"),
                                  ("dict(space={'net': {'x': print}})", "space: net.x: expected a finite number"),
                                  ("dict(space={'seed': 1}, seeds=3)", "expected `seeds` or a seed in `space`, got both"),
