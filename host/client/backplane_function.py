@@ -12,7 +12,6 @@ import importlib.machinery
 import importlib.util
 import inspect
 import json
-import numbers
 import os
 import sys
 import traceback
@@ -121,7 +120,7 @@ def report_all(result):
     if inspect.isgenerator(result):
         for values in result:
             report_all(values)
-    elif isinstance(result, numbers.Real):
+    elif hasattr(result, "__float__"):
         backplane_client.report(value=result)
     elif hasattr(result, "items"):
         backplane_client.report(result)

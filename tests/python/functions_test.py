@@ -108,6 +108,23 @@ class Files(Folder):
         changed = self.backplane("run", "grid.yaml")
         self.assertNotEqual(changed.returncode, 0, "a module of the function differs")
 
+    def test_a_returned_number_is_the_metric_value(self):
+        self.write("number.py", """
+            import fractions
+            def train(config):
+                return fractions.Fraction(config["half"], 2) if config["half"] else ["no", "number"]
+            """)
+        self.write("number.yaml", "learner: {function: number.py:train}\nsweep: {grid: {learner.options.half: [0, 1, 3]}}\n")
+        pathlib.Path("env/bin").mkdir(parents=True)
+        os.symlink(sys.executable, "env/bin/python")
+        run = self.backplane("run", "number.yaml", VIRTUAL_ENV=str(self.folder / "env"))
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual({result["facts"]["learner.command"]["program"] for _, result in self.trials("outputs/number")},
+                         {str(self.folder / "env/bin/python")}, "the active virtual environment's interpreter")
+        self.assertEqual(self.last("outputs/number", "value"), [0.5, 1.5])
+        logs = [file.read_text() for file in self.folder.glob("outputs/number/trials/*/attempt-1/stderr.log")]
+        self.assertEqual(sum("expected a mapping of metrics, a number or nothing, got list" in log for log in logs), 1)
+
     def test_an_exception_is_the_trials_error(self):
         self.write("lib.py", """
             def check(lr):
@@ -270,6 +287,7 @@ class Calls(Folder):
         self.write("tune.py", self.SCRIPT)
         for arguments, words in (("dict(space={'lr': {'uniform': [1, 2]}})", "add search={"),
                                  ("dict(space={'lr': float('inf')})", "space: lr: expected a finite number"),
+                                 ("dict(space={'lr': 2**63})", "space: lr: expected a finite number of at most 64 bits"),
                                  ("dict(space={'a.b': 1})", "expected names without dots, got 'a.b'"),
                                  ("dict(space={'net': {'x': print}})", "space: net.x: expected a finite number"),
                                  ("dict(space={'seed': 1}, seeds=3)", "expected `seeds` or a seed in `space`, got both"),

@@ -29,6 +29,7 @@ MODULE, FUNCTION = PROJECT["project"]["scripts"]["backplane"].split(":")
 LAYOUT = ["bin/backplane", "bin/backplane-author", "bin/backplane-shim", "bin/backplane-report", "bin/backplane-study", "bin/backplane-trial", "bin/backplane-validate", "bin/backplane-figures.py", "bin/backplane-setup-torch.py", "include/backplane/embed.h",
           "lib/libbackplane_embed.so", "lib/backplane/plugins/env_cartpole.so", "lib/cmake/backplane/backplaneConfig.cmake",
           "share/backplane/configs/quickstart.yaml", "share/backplane/presets/cpu.yaml", "share/backplane/licenses/NOTICE",
+          "share/backplane/client/backplane_function.py",
           "_library.py", "py.typed"]
 
 TORCH_TRIAL = """\

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 
+#include "base/infinity.hpp"
 #include "base/json_text.hpp"
 #include "config/command.hpp"
 #include "config/option_aliases.hpp"
 #include "config/unknown_keys.hpp"
 #include "contract/schema.hpp"
+#include "text/units.hpp"
 #include "yaml/flow_text.hpp"
 #include "yaml/plain_json.hpp"
 
@@ -92,23 +94,28 @@ class OptionReader {
     const std::string name = path_ + "." + entry.key;
     if (entry.key == "seed") {
       errors_->Add(entry.mark, name + ": the host sets config[\"seed\"]; use the key seed, or sweep.seeds, at the top level");
-    } else if (entry.key.find('.') != entry.key.npos) {
+    } else if (const size_t dot = entry.key.find('.'); dot != entry.key.npos) {
       errors_->Add(entry.mark, fmt::format("{}: expected a name without dots, got '{}'", path_, entry.key), ErrorCode::kOther,
-                   Nested(entry));
-    } else if (auto value = ReadValue(entry.value, {ValueType::kJson, ""}, name, errors_)) {
-      (*result)[entry.key] = *std::move(value);
+                   KeyLine(entry.key.substr(0, dot), "{" + entry.key.substr(dot + 1) + ": " + FlowText(entry.value) + "}"));
+    } else if (IsExact(entry.value, name)) {
+      (*result)[entry.key] = PlainJson(entry.value);
       if (entry.mark.source) host_->origin[name] = Place(entry.mark);
     }
   }
 
-  // "optimizer: {lr: 0.1}" for "optimizer.lr: 0.1".
-  static std::string Nested(const Entry& entry) {
-    std::string text = FlowText(entry.value), path = entry.key;
-    for (size_t dot = path.rfind('.'); dot != path.npos; dot = path.rfind('.')) {
-      text = "{" + path.substr(dot + 1) + ": " + text + "}";
-      path.resize(dot);
-    }
-    return path + ": " + text;
+  // Returns false after an error: JSON would change a number in the value.
+  bool IsExact(const Node& node, const std::string& name) {
+    bool good = !node.reported;
+    for (const Node& item : node.items) good = IsExact(item, name) && good;
+    for (const Entry& entry : node.entries) good = IsExact(entry.value, name + "." + entry.key) && good;
+    if (!node.IsScalar() || node.quoted) return good;
+    const bool digits = node.text.find_first_not_of("0123456789", node.text.starts_with('-') ? 1 : 0) == std::string::npos &&
+                        node.text.size() > 1;
+    const bool too_large = digits && !ParseInteger(node.text);
+    if (!too_large && !ParseInfinity(node.text)) return good;
+    errors_->Add(node.mark, fmt::format("{}: expected a finite number of at most 64 bits, got {}; quote it to pass a text",
+                                        name, node.text));
+    return false;
   }
 
   void ReadOne(const Entry& entry, const TableOption& known, json* result) {

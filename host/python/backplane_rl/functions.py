@@ -53,9 +53,10 @@ def _plain(value: Any, path: str) -> Any:
         return {_name(key, path): _plain(inner, f"{path}.{key}") for key, inner in value.items()}
     if isinstance(value, (list, tuple, range)):
         return [_plain(inner, path) for inner in value]
-    if value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and abs(value) < float("inf")):
+    is_exact = -(2**63) <= value < 2**63 if isinstance(value, int) else isinstance(value, float) and abs(value) < float("inf")
+    if value is None or isinstance(value, str) or is_exact:
         return value
-    raise TypeError(f"space: {path}: expected a finite number, text, flag, None, list, mapping or distribution, got {value!r:.80}")
+    raise TypeError(f"space: {path}: expected a finite number of at most 64 bits, text, flag, None, list, mapping or distribution, got {value!r:.80}")
 
 
 def _name(key: Any, path: str) -> str:

@@ -16,7 +16,7 @@
 namespace backplane {
 namespace {
 
-constexpr size_t kShownReason = 500;  // bytes
+constexpr size_t kShownAnswer = 500;  // bytes
 
 // The script argument of an interpreter, recognized by its name. If the file exists, its path is absolute.
 bool IsMissingScript(const std::string& word) {
@@ -41,7 +41,7 @@ std::string WhyNoFunction(std::vector<std::string> words) {
   const std::string said = end.err.substr(0, end.err.find_last_not_of('\n') + 1);
   return found->second = fmt::format("{}: expected a Python interpreter at '{}', which {}; its last line: {}", kPythonKey,
                                      words[0], end.timed_out ? "does not answer" : "failed",
-                                     Printable(said.substr(said.rfind('\n') + 1), kShownReason));
+                                     Printable(said.substr(said.rfind('\n') + 1), kShownAnswer));
 }
 
 std::string WhyNoCommand(const TrialSpec& spec) try {

@@ -53,6 +53,14 @@ TEST_F(FunctionKeys, EveryErrorHasItsPlace) {
                           "the top level"));
   EXPECT_THAT(Of("{function: train.py:train, options: {net.lr: 1}}"),
               ElementsAre("1:47 learner.options: expected a name without dots, got 'net.lr'"));
+  EXPECT_THAT(Of("{function: train.py:train, options: {net: {clip: [1, .inf]}}}"),
+              ElementsAre("1:63 learner.options.net.clip: expected a finite number of at most 64 bits, got .inf; quote it to "
+                          "pass a text"));
+  for (const char* number : {"-.inf", "9223372036854775808", "-9223372036854775809"})
+    EXPECT_THAT(Of(std::string("{function: train.py:train, options: {a: ") + number + "}}"),
+                ElementsAre(HasSubstr(std::string("expected a finite number of at most 64 bits, got ") + number)));
+  EXPECT_THAT(Of("{function: train.py:train, options: {a: \".inf\", b: 9223372036854775807, c: -, d: \"\", e: 1.0e300}}"),
+              ElementsAre());
   EXPECT_THAT(Of("{function: train.py:train, command: [run]}"),
               ElementsAre(HasSubstr("learner.command: expected a command or a function, got both")));
   EXPECT_THAT(Of("{function: train.py:train, plugin: climber}"),
