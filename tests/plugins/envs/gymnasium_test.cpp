@@ -16,6 +16,7 @@
 #include "backplane/ext/state.h"
 #include "places.hpp"
 #include "support/env_harness.hpp"
+#include "support/saved_env.hpp"
 
 namespace {
 
@@ -502,35 +503,6 @@ TEST_F(Gymnasium, WorkersEndWithTheProcessThatStartedThem) {
   close(ends[0]);
 }
 
-struct Bytes {
-  std::string data;
-  size_t at = 0;
-};
-
-std::string Saved(harness::Env& env) {
-  Bytes bytes;
-  const bp_writer writer{sizeof writer, 0, &bytes, [](const bp_writer* w, const void* data, uint64_t n) -> bp_status {
-                           static_cast<Bytes*>(w->impl)->data.append(static_cast<const char*>(data), n);
-                           return BP_OK;
-                         }};
-  const auto* state = static_cast<const bp_env_state_1*>(env.api().get_extension(env.get(), BP_ENV_STATE_1));
-  EXPECT_EQ(state->save(env.get(), &writer), BP_OK) << env.error();
-  return bytes.data;
-}
-
-bp_status LoadedFrom(harness::Env& env, const std::string& data) {
-  Bytes bytes{data};
-  const bp_reader reader{sizeof reader, 0, &bytes, [](const bp_reader* r, void* out, uint64_t n) -> bp_status {
-                           auto* from = static_cast<Bytes*>(r->impl);
-                           if (n > from->data.size() - from->at) return BP_E_IO;
-                           std::memcpy(out, from->data.data() + from->at, n);
-                           from->at += n;
-                           return BP_OK;
-                         }};
-  const auto* state = static_cast<const bp_env_state_1*>(env.api().get_extension(env.get(), BP_ENV_STATE_1));
-  return state->load(env.get(), &reader);
-}
-
 TEST_F(Gymnasium, RowsResumeFromASavedStateWithAnyNumberOfWorkers) {
   const json options = Python({{"id", "CartPole-v1"}});
   harness::Env env(kPlugin, 5, 1, options);
@@ -540,17 +512,17 @@ TEST_F(Gymnasium, RowsResumeFromASavedStateWithAnyNumberOfWorkers) {
     ASSERT_EQ(e.Step(), BP_OK) << e.error();
   };
   for (int t = 0; t < 4; ++t) step(env, t);
-  const std::string saved = Saved(env);
+  const std::string saved = harness::Saved(env);
   const OneCore one;
   harness::Env other(kPlugin, 5, 1, options);
-  ASSERT_EQ(LoadedFrom(other, saved), BP_OK) << other.error();
+  ASSERT_EQ(harness::LoadedFrom(other, saved), BP_OK) << other.error();
   for (int t = 4; t < 12; ++t) {
     step(env, t), step(other, t);
     ASSERT_EQ(env.Bytes(), other.Bytes()) << t;
   }
-  EXPECT_NE(LoadedFrom(other, saved.substr(0, saved.size() - 1)), BP_OK);
+  EXPECT_NE(harness::LoadedFrom(other, saved.substr(0, saved.size() - 1)), BP_OK);
   harness::Env fewer(kPlugin, 4, 1, options);
-  EXPECT_EQ(LoadedFrom(fewer, saved), BP_E_INVALID_ARG);
+  EXPECT_EQ(harness::LoadedFrom(fewer, saved), BP_E_INVALID_ARG);
   EXPECT_THAT(fewer.error(), HasSubstr("its number of rows: expected 4, got 5"));
 }
 
@@ -564,11 +536,11 @@ TEST_F(Gymnasium, RowsThatPickleLosesResumeWithAnyNumberOfWorkers) {
   };
   ASSERT_EQ(env.Reset(0, SeedsFor(5)), BP_OK);
   for (int t = 0; t < 3; ++t) step(env, t);
-  const std::string saved = Saved(env);
+  const std::string saved = harness::Saved(env);
   const OneCore one;
   harness::Env other(kPlugin, 5, 1, options);
-  ASSERT_EQ(LoadedFrom(other, saved), BP_OK) << other.error();
-  EXPECT_EQ(Saved(other), saved);
+  ASSERT_EQ(harness::LoadedFrom(other, saved), BP_OK) << other.error();
+  EXPECT_EQ(harness::Saved(other), saved);
   for (int t = 3; t < 5; ++t) {
     step(env, t), step(other, t);
     ASSERT_EQ(env.Bytes(), other.Bytes()) << t;
@@ -592,9 +564,9 @@ TEST_F(Gymnasium, APictureIsTheRowsArrayAsPng) {
   EXPECT_EQ(height, 20u);
   ASSERT_EQ(env.Reset(0, {1, 2}), BP_OK);
   ASSERT_EQ(env.Step(), BP_OK);
-  Bytes picture;
+  harness::Bytes picture;
   const bp_writer writer{sizeof writer, 0, &picture, [](const bp_writer* w, const void* data, uint64_t n) -> bp_status {
-                           static_cast<Bytes*>(w->impl)->data.append(static_cast<const char*>(data), n);
+                           static_cast<harness::Bytes*>(w->impl)->data.append(static_cast<const char*>(data), n);
                            return BP_OK;
                          }};
   ASSERT_EQ(render->frame(env.get(), 1, &writer), BP_OK) << env.error();

@@ -7,6 +7,7 @@
 
 #include "places.hpp"
 #include "support/env_harness.hpp"
+#include "support/saved_env.hpp"
 
 namespace {
 
@@ -27,7 +28,9 @@ class Leavers(ParallelEnv):
     metadata = {"name": "leavers"}
     possible_agents = ["a", "b", "c"]
 
-    def __init__(self, masked=False, differs=False, stateless=False):
+    def __init__(self, masked=False, differs=False, stateless=False, unpickled=False):
+        if unpickled:
+            self.lock = lambda: 0
         self.masked, self.differs, self.stateless = masked, differs, stateless
 
     def observation_space(self, agent):
@@ -129,6 +132,22 @@ TEST_F(PettingZoo, AgentsComeInTheirOrderAndLeave) {
   EXPECT_EQ(*env.At<uint8_t>("truncated", 1), 1);
   EXPECT_THAT(Of<uint8_t>(env, "alive", 1), ElementsAre(0, 0, 1));
   EXPECT_THAT(Of<float>(env, "obs", 1), ElementsAre(0, 0, 0, 0, 0, 0, 2, 4, 3));
+}
+
+// Pickle rejects its rows, which are then saved as seeds and actions.
+TEST_F(PettingZoo, ARowIsPlayedAgain) {
+  const json options = Leavers({{"unpickled", true}});
+  harness::Env env(kPlugin, 1, 1, options), other(kPlugin, 1, 1, options);
+  const auto step = [](harness::Env& e) {
+    for (int a = 0; a < 3; ++a) e.At<int32_t>("action", 0)[a] = a + 1;
+    ASSERT_EQ(e.Step(), BP_OK) << e.error();
+  };
+  ASSERT_EQ(env.Reset(0, {5}), BP_OK) << env.error();
+  for (int t = 0; t < 2; ++t) step(env);
+  ASSERT_EQ(harness::LoadedFrom(other, harness::Saved(env)), BP_OK) << other.error();
+  step(env), step(other);
+  EXPECT_EQ(env.Bytes(), other.Bytes());
+  EXPECT_EQ(other.At<float>("state", 0)[0], 3);
 }
 
 TEST_F(PettingZoo, AMaskedObservationIsTwoChannels) {
