@@ -83,6 +83,8 @@ TABLE = {
     f"{CARTPOLE} learner=sac": "--set learner=*",
     f"{CARTPOLE} monitors=[wandb]": "--set 'monitors=[tensorboard]'",
     f"{CARTPOLE} learner.options.n_steps=2048": "--set learner.options.train_batch_size=2048",
+    f"{CARTPOLE} learner.options.num_steps=2048": "--set learner.options.train_batch_size=2048",
+    f"{CARTPOLE} learner.options.total_steps=5000": "--set budget.env_steps=5000",
     "backplane stop": "backplane status --help",
     "backplane config check --config configs/ppo/cartpole.yaml": "backplane config check configs/ppo/cartpole.yaml",
     "backplane gate base.json --config configs/ppo/cartpole.yaml": "backplane gate base.json configs/ppo/cartpole.yaml",

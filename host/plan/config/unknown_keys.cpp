@@ -67,7 +67,7 @@ std::vector<std::string> ByMeaning(const std::string& section, const std::string
   std::vector<std::string> words, paths;
   std::istringstream parts(key);
   for (std::string word; std::getline(parts, word, '_');)
-    if (word.size() >= kLeastLetters) words.push_back(word);
+    if (word.size() >= kLeastLetters && word != "num") words.push_back(word);
   if (!slot || !slot->table || words.empty()) return paths;
   for (const OptionInfo& option : slot->table->info().options) {
     std::string doc = " ";
