@@ -5,7 +5,7 @@ MOST_REPLAYED = 100_000  # steps of an episode; longer ones are not kept
 
 class Recorder:
     """An env that keeps the seed and the actions of its episode. If equal seeds and actions give equal steps, they are its state. No
-    name of it may be a name of an env's (PettingZoo has `state`)."""
+    env may have its names; `state` is one of PettingZoo's."""
 
     def __init__(self, env):
         self.env = env
