@@ -97,7 +97,9 @@ class Fuzzer {
     bp_picture picture{};
     const bp_status status = bp_embed_render(Handle(), Below(kMostRows), Below(20) == 0 ? nullptr : &picture);
     Told(status);
-    if (status == BP_OK) ASSERT_GT(std::string(static_cast<const char*>(picture.frame), picture.frame_bytes).size(), 0u);
+    if (status == BP_OK) {
+      ASSERT_GT(std::string(static_cast<const char*>(picture.frame), picture.frame_bytes).size(), 0u);
+    }
   }
   void Close() {
     if (open_.empty()) return;
