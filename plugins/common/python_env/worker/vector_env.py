@@ -24,11 +24,13 @@ class VectorRows(Rows):
         return self.envs[0]
 
     def probe(self, env, config):
-        env.reset(seed=0)
-        first = statistics(env)
-        env.step(env.action_space.sample())
-        env.reset(seed=0)
-        refuse_statistics(first, statistics(env), config)
+        """Plays a step only if there are statistics to compare, because the env is that of the rows."""
+        if statistics(env):
+            env.reset(seed=0)
+            first = statistics(env)
+            env.step(gymnasium.vector.utils.batch_space(env.single_action_space, self.n).sample())
+            env.reset(seed=0)
+            refuse_statistics(first, statistics(env), config)
         return []
 
     def keep(self):
