@@ -32,7 +32,8 @@ class Shown(gymnasium.Env):
     action_space = Discrete(2)
 
     def __init__(self, space, first, value="None", after=2):
-        self.observation_space, self.first, self.value, self.after = eval(space), eval(first), eval(value), after
+        self.observation_space, self.first, self.after = eval(space), eval(first), after
+        self.value = self.first if value == "None" else eval(value)
 
     def reset(self, *, seed=None, options=None):
         self.steps = 0
