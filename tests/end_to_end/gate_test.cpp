@@ -137,7 +137,8 @@ TEST_F(GateCommand, BothSidesOfASpeedAreRunInTurn) {
     EXPECT_THAT(answer["conditions"][0]["sentence"], AllOf(HasSubstr(" 1/s, now "), HasSubstr(" (95 % interval ")));
     EXPECT_THAT(answer["conditions"][1]["sentence"], AllOf(HasSubstr(" s, now "), HasSubstr(" (95 % interval ")));
   }
-  EXPECT_THAT(answer["notes"].dump(), HasSubstr("only blocks whose own threads waited for a core are discarded")) << "monitors: []";
+  EXPECT_THAT(answer["notes"].dump(), HasSubstr("only blocks whose own threads waited for a core are discarded"))
+      << "monitors: []";
   std::vector<std::string> arms;
   for (const nlohmann::json& line : Lines(Out("pole_gate_speed") / "plan.jsonl")) arms.push_back(line["name"]);
   ASSERT_GE(arms.size(), 20u);

@@ -165,6 +165,7 @@ class SuperSuit(unittest.TestCase):
             envs.close()
 
 
+@unittest.skipUnless(importlib.util.find_spec("mpe2"), "MPE2 is in the environments of scripts/test_adapters only")
 class PythonEnvs(unittest.TestCase):
     """PettingZoo's envs, played by env.pettingzoo in its processes."""
 

@@ -44,7 +44,8 @@ def main() -> int:
             continue
         with tempfile.TemporaryDirectory() as folder:
             shutil.copy(ROOT / "configs/ppo/cartpole.yaml", pathlib.Path(folder, "cartpole.yaml"))
-            done = subprocess.run([sys.executable, "-c", snippet], cwd=folder, capture_output=True, text=True,
+            pathlib.Path(folder, "snippet.py").write_text(snippet)
+            done = subprocess.run([sys.executable, "snippet.py"], cwd=folder, capture_output=True, text=True,
                                   env={**os.environ, "RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0"})
         ran += 1
         if done.returncode != 0:

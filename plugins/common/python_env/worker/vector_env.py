@@ -24,7 +24,7 @@ class VectorRows(Rows):
         return self.envs[0]
 
     def probe(self, env, config):
-        """Plays a step only if there are statistics to compare, because the env is that of the rows."""
+        """Plays a step only if there are statistics to compare, because the rows have no other env."""
         if statistics(env):
             env.reset(seed=0)
             first = statistics(env)
