@@ -55,6 +55,10 @@ class Kind:
         """A copy with a different number of iterations, if one is given."""
         return dataclasses.replace(self, iterations=iterations or self.iterations)
 
+    def with_seeds(self, n):
+        """A copy with n seeds per point instead of four."""
+        return dataclasses.replace(self, trials=self.trials * n // 4, text=self.text.replace("seeds: {n: 4}", f"seeds: {{n: {n}}}"))
+
     def missing(self, build):
         """The requirements that are missing."""
         missing = [f"{plugin} in {build}" for plugin in self.plugins if not (build / f"lib/backplane/plugins/{plugin}.so").exists()]
