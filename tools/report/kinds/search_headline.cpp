@@ -82,6 +82,14 @@ std::string LuckOf(const SearchParts& parts) {
                      IntervalText(*lead), ShareOfLuck(led, *lead));
 }
 
+// An interval shrinks with the square root of the number of seeds. Empty: there is no lead to show.
+std::string SeedsToDecide(const FreshLead& lead, size_t seeds) {
+  if (!(lead.value > 0)) return "";
+  const double shrink = (lead.value - lead.low) / lead.value, needed = std::ceil(static_cast<double>(seeds) * shrink * shrink);
+  if (needed > 1000) return " More than 1,000 seeds would be needed to show a lead of this size.";
+  return fmt::format(" About {:.0f} seeds (sweep.search.confirm.seeds) would show a lead of this size.", needed);
+}
+
 struct Order {
   std::string sentence;  // empty: there are no two settings to compare
   bool is_shown = true;  // the first is better, or has no rival
@@ -99,12 +107,12 @@ Order OrderOf(const SearchParts& parts) {
     return {fmt::format("The fresh seeds cannot show whether {} is better than {}: they are too few or have no spread.", one,
                         other),
             false};
-  const std::string interval = IntervalText(*lead, pairs > 1 ? fmt::format(", all {} pairs together", pairs) : "");
+  const std::string interval = IntervalText(*lead, pairs > 1 ? fmt::format(", widened for {} pairs", pairs) : "");
   if (lead->low > 0)
     return {Capital(fmt::format("{} is better than {} by {} with fresh seeds ({}).", one, other, Gap(lead->value), interval)),
             true};
-  return {Capital(fmt::format("{} is not shown to be better than {}: with fresh seeds it leads by {} ({}).", one, other,
-                              Gap(lead->value), interval)),
+  return {Capital(fmt::format("{} is not shown to be better than {}: with fresh seeds it leads by {} ({}).{}", one, other,
+                              Gap(lead->value), interval, SeedsToDecide(*lead, std::min(a.values.size(), b.values.size())))),
           false};
 }
 
@@ -119,11 +127,11 @@ std::string Answer(const SearchParts& parts, bool is_shown) {
                        running > 0 ? fmt::format(" yet, {} {} running", running, running == 1 ? "is" : "are") : "");
   const ConfirmedSetting* confirmed = parts.is_confirmed ? parts.Confirmed(*best) : nullptr;
   if (confirmed)
-    return fmt::format("{}: {} ({}, of {} trials): {} {}{} (± 95 %) with {}. {} of the {} trials {} run with fresh seeds.",
-                       is_shown ? "Best setting" : "Leading setting, not shown to be the best", parts.Setting(*best),
-                       NumberName(*best), study.trials.size(), parts.metric.title, parts.Value(*confirmed), Unit(parts),
-                       Seeds(confirmed->values.size()), parts.confirmed.size(), study.trials.size(),
-                       parts.confirmed.size() == 1 ? "was" : "were");
+    return fmt::format(
+        "{}: {} ({}, of {} trials): {} {}{} with {} (± is a 95 % interval). {} of the {} trials {} run again with fresh seeds.",
+        is_shown ? "Best setting" : "Leading setting, not shown to be the best", parts.Setting(*best), NumberName(*best),
+        study.trials.size(), parts.metric.title, parts.Value(*confirmed), Unit(parts), Seeds(confirmed->values.size()),
+        parts.confirmed.size(), study.trials.size(), parts.confirmed.size() == 1 ? "was" : "were");
   return fmt::format("Best setting: {} ({}): {} {}{}, {} {} complete {}.", parts.Setting(*best), NumberName(*best),
                      parts.metric.title, parts.Value(*best->value), Unit(parts),
                      study.maximize ? "the highest of" : "the lowest of", complete, complete == 1 ? "trial" : "trials");

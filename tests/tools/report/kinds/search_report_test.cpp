@@ -69,7 +69,8 @@ TEST(SearchReport, ReportsHowMuchOfTheLeadWasLuck) {
   search.Complete(1e-3, "ppo", 443).Complete(1e-4, "ars", 431).Confirm(0, {430, 431, 432}).Confirm(1, {427, 428, 429});
   const Document document = ReportOf(search);
   EXPECT_THAT(document.verdict[0], StartsWith("Best setting: lr 0.001, plugin ppo (number 0, of 2 trials): return 431"));
-  EXPECT_THAT(document.verdict[0], HasSubstr("with 3 fresh seeds. 2 of the 2 trials were run with fresh seeds."));
+  EXPECT_THAT(document.verdict[0],
+              HasSubstr("with 3 fresh seeds (± is a 95 % interval). 2 of the 2 trials were run again with fresh seeds."));
   EXPECT_EQ(document.verdict[1],
             "In the search, number 0 led number 1 by 12. With 3 fresh seeds each, its lead is 3 (95 % interval 0.733 to 5.27). "
             "So 75 % of the lead in the search was luck (95 % interval 56 to 94 %).");
@@ -100,7 +101,7 @@ TEST(SearchReport, FreshSeedsMayTurnTheOrder) {
 }
 
 // By hand: se = 0.816 as above. Three pairs share 5 %, so each has t = 3.961 (0.0083 of 4 degrees of freedom) and the interval
-// is 3 ± 3.23.
+// is 3 ± 3.234. 3 seeds times (3.234 / 3)^2 is 3.49.
 TEST(SearchReport, TheBestOfThreeConfirmedSettingsIsChosenFromThreePairs) {
   MadeSearch search;
   search.Complete(1e-3, "ppo", 443).Complete(1e-4, "ars", 431).Complete(1e-2, "ars", 420);
@@ -109,8 +110,8 @@ TEST(SearchReport, TheBestOfThreeConfirmedSettingsIsChosenFromThreePairs) {
   EXPECT_THAT(
       document.verdict[0],
       HasSubstr(
-          "Number 0 is not shown to be better than number 1: with fresh seeds it leads by 3 (95 % interval -0.234 to 6.23, all "
-          "3 pairs together)."));
+          "Number 0 is not shown to be better than number 1: with fresh seeds it leads by 3 (95 % interval -0.234 to 6.23, "
+          "widened for 3 pairs). About 4 seeds (sweep.search.confirm.seeds) would show a lead of this size."));
 }
 
 TEST(SearchReport, AnIntervalThatExcludesNothingLeavesLuckUnknown) {
