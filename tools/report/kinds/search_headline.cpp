@@ -87,7 +87,9 @@ std::string SeedsToDecide(const FreshLead& lead, size_t seeds) {
   if (!(lead.value > 0)) return "";
   const double shrink = (lead.value - lead.low) / lead.value, needed = std::ceil(static_cast<double>(seeds) * shrink * shrink);
   if (needed > 1000) return " More than 1,000 seeds would be needed to show a lead of this size.";
-  return fmt::format(" About {:.0f} seeds (sweep.search.confirm.seeds) would show a lead of this size.", needed);
+  return fmt::format(
+      " About {:.0f} seeds per setting instead of {} (sweep.search.confirm.seeds) would show a lead of this size.", needed,
+      seeds);
 }
 
 struct Order {
@@ -107,7 +109,7 @@ Order OrderOf(const SearchParts& parts) {
     return {fmt::format("The fresh seeds cannot show whether {} is better than {}: they are too few or have no spread.", one,
                         other),
             false};
-  const std::string interval = IntervalText(*lead, pairs > 1 ? fmt::format(", widened for {} pairs", pairs) : "");
+  const std::string interval = IntervalText(*lead, pairs > 1 ? fmt::format(", widened for {} pairs of settings", pairs) : "");
   if (lead->low > 0)
     return {Capital(fmt::format("{} is better than {} by {} with fresh seeds ({}).", one, other, Gap(lead->value), interval)),
             true};
