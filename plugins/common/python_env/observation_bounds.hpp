@@ -39,10 +39,12 @@ class ObservationBounds {
   // Checks the observation of a row's agent. Throws bp::Error if an observation outside is an error. NaN is not outside.
   template <class T>
   void Check(const BoundedChannel& bounds, uint64_t row, uint64_t agent, const T* values) {
-    bool outside = false;
-    for (uint64_t i = 0; i < bounds.low.size(); ++i)
-      outside |= (static_cast<float>(values[i]) < bounds.low[i]) | (static_cast<float>(values[i]) > bounds.high[i]);
-    if (outside) [[unlikely]]
+    int outside = 0;  // a count, so that the loop has no branch
+    for (uint64_t i = 0; i < bounds.low.size(); ++i) {
+      const auto value = static_cast<float>(values[i]);
+      outside += static_cast<int>(value < bounds.low[i]) + static_cast<int>(value > bounds.high[i]);
+    }
+    if (outside > 0) [[unlikely]]
       Report(bounds, row, agent, FirstOutside(bounds, values));
   }
 

@@ -73,9 +73,9 @@ std::string LuckOf(const SearchParts& parts) {
                        parts.Value(*first.trial->value));
   const ConfirmedSetting& second = *order[1];
   const double led = parts.Lead(*first.trial->value, *second.trial->value);
-  const std::string other = NumberName(*second.trial),
-                    in_search = led > 0 ? fmt::format("In the search, {} led {} by {}.", one, other, Gap(led))
-                                        : fmt::format("In the search, {} and {} had equal scores.", one, other);
+  const std::string other = NumberName(*second.trial);
+  std::string in_search = led > 0 ? fmt::format("In the search, {} led {} by {}.", one, other, Gap(led))
+                                  : fmt::format("In the search, {} and {} had equal scores.", one, other);
   const std::optional<FreshLead> lead = LeadWithFreshSeeds(parts, first, second, 1);
   if (!lead) return in_search;
   return fmt::format("{} With {} each, its lead is {} ({}).{}", in_search, Seeds(first.values.size()), Gap(lead->value),
