@@ -1,7 +1,5 @@
 #include "batch/name_watch.hpp"
 
-#include <algorithm>
-
 #include "search/objective.hpp"
 
 namespace backplane {

@@ -3,8 +3,7 @@
 Reads JSON lines: first {"address", "backplane", "at_least": {...}}, then {"open": {folder, token, shared, out}} and, for each
 trial, {"submit": {job, cpus, gpus, memory}}. Answers {"ping": n} with {"pong": n} at any time. Writes JSON lines:
 {"ready": {cpus, gpus, sizes, job}} or {"error"}, then {"opened": error}, {"done": job}, {"lost": job, "why"} and, while tasks are
-submitted, {"room": {cpus, free_cpus, gpus, free_gpus, nodes}}. Ends when its input
-ends; Ray then ends its tasks. `join` and `use_token` are in ray_join.py.
+submitted, {"room": {cpus, free_cpus, gpus, free_gpus, nodes}}. Ends when its input ends; Ray then ends its tasks. `join` and `use_token` are in ray_join.py.
 """
 import json
 import os

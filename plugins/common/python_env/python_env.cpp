@@ -97,7 +97,7 @@ PythonEnv::PythonEnv(const bp_host* host, const std::string& python, double time
   spec_.MaxAgents(said.at("agents")).MaxEpisodeSteps(said.at("max_episode_steps"));  // the worker enforces the limit
   for (const json& channel : said.at("channels")) AddChannel(channel);
   bounds_.NameAgents(said.at("agent_names"));
-  MakeMemory();
+  MakeMemory(said.at("records"));
   RecordFacts(said);
   for (const std::string warning : said.at("warnings")) host->log(host, BP_LOG_WARN, warning.c_str());
   const std::string not_kept = said.at("not_kept");
@@ -153,7 +153,7 @@ void PythonEnv::AddChannel(const json& said) {
   channels_.push_back(shared);
 }
 
-void PythonEnv::MakeMemory() {
+void PythonEnv::MakeMemory(bool records) {
   uint64_t bytes = 0;
   const auto take = [&](uint64_t row_bytes) {
     const uint64_t at = bytes;
@@ -167,7 +167,7 @@ void PythonEnv::MakeMemory() {
     if (with_first_.contains(name)) offsets["first/" + name] = channels_[c].first = take(channels_[c].row_bytes);
   }
   memory_ = workers_.Share(bytes);
-  const json layout = {{"bytes", bytes}, {"starts", starts_}, {"offsets", offsets}};
+  const json layout = {{"bytes", bytes}, {"starts", starts_}, {"offsets", offsets}, {"records", records}};
   workers_.AskAll('L', std::vector(workers_.size(), layout.dump()));
 }
 

@@ -51,7 +51,7 @@ class PythonEnv {
 
   void AddChannel(const nlohmann::json& said);
   void CheckObservations(uint64_t begin, uint64_t end, const uint8_t* mask);
-  void MakeMemory();
+  void MakeMemory(bool records);
   void RecordFacts(const nlohmann::json& said);
   char* At(uint64_t offset, uint64_t bytes, uint64_t row) const { return memory_ + offset + bytes * place_[row]; }
   void Copy(const Shared& shared, uint64_t offset, const bp::Slot& slot, uint64_t begin, uint64_t end,

@@ -53,13 +53,13 @@ class Worker:
         self.channels = self.rows.describe(self.rows.envs[0])
         if self.ends_episodes:
             self.channels.append(ERROR_CHANNEL)
-        self.not_kept = self.rows.keep()
         return json.dumps(self.describe()).encode() if self.index == 0 else b""
 
     def describe(self):
         """Describes the envs by probing one that is no row, unless one env has all rows."""
         sample = self.rows.sample()
         warnings = self.rows.probe(sample, self.config)
+        not_kept, records = self.rows.how_kept()
         metadata = getattr(sample, "metadata", None) or {}
         modes = metadata.get("render_modes") or []
         said = {
@@ -68,7 +68,8 @@ class Worker:
             "channels": self.channels,
             "versions": versions(),
             "warnings": warnings,
-            "not_kept": self.not_kept,
+            "not_kept": not_kept,
+            "records": records,
             "pictures": self.rows.DRAWS and "rgb_array" in modes,
             "fps": float(metadata.get("render_fps") or 0),
             "max_episode_steps": self.rows.time_limit(sample),
@@ -78,8 +79,10 @@ class Worker:
         return said
 
     def bind(self, text):
-        """b"L" and the offsets of each channel's array, the seeds and the mask in the shared memory."""
+        """b"L" and the offsets of each channel's array, the seeds and the mask in the shared memory; and how rows are saved."""
         layout = json.loads(text)
+        if layout["records"]:
+            self.rows.record()
         self.memory = mmap.mmap(MEMORY, layout["bytes"])
         n = len(self.own)
 

@@ -64,8 +64,8 @@ class Rows:
             warnings.warn("an episode was played again, but its last step differs: this resume is not exact")
         return env
 
-    def keep(self):
-        """Chooses how rows are saved: by pickle, or else as actions. Returns the reason if neither works."""
+    def how_kept(self):
+        """Why rows cannot be saved ("": they can), and whether as actions, because pickle does not keep the env."""
         sample = self.make()
         try:
             reason = self.goes_on(sample)
@@ -74,15 +74,18 @@ class Rows:
         finally:
             sample.close()
         if not reason:
-            return ""
+            return "", False
         try:
             if not replays(self.make):
-                return f"{reason}; equal seeds and actions give different steps"
+                return f"{reason}; equal seeds and actions give different steps", False
         except Exception as e:
-            return f"{reason}; replay: {type(e).__name__}: {e}"
+            return f"{reason}; replay: {type(e).__name__}: {e}", False
+        return "", True
+
+    def record(self):
+        """Saves rows as actions from now on."""
         self.envs, self.records = [Recorder(env) for env in self.envs], True
         self.refresh()
-        return ""
 
     def replace(self, i):
         """Creates the env of a row again, because an error may have left it unusable."""

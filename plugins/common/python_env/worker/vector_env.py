@@ -33,8 +33,8 @@ class VectorRows(Rows):
             refuse_statistics(first, statistics(env), config)
         return []
 
-    def keep(self):
-        return "a vector env is one object for all rows"
+    def how_kept(self):
+        return "a vector env is one object for all rows", False
 
     def describe(self, env):
         self.observations = Observations(env.single_observation_space, self.named, self.notice)
