@@ -78,7 +78,7 @@ std::string LuckOf(const SearchParts& parts) {
                                   : fmt::format("In the search, {} and {} had equal scores.", one, other);
   const std::optional<FreshLead> lead = LeadWithFreshSeeds(parts, first, second, 1);
   if (!lead) return in_search;
-  return fmt::format("{} With {} each, its lead is {} ({}).{}", in_search, Seeds(first.values.size()), Gap(lead->value),
+  return fmt::format("{} With {} each, {}'s lead is {} ({}).{}", in_search, Seeds(first.values.size()), one, Gap(lead->value),
                      IntervalText(*lead), ShareOfLuck(led, *lead));
 }
 

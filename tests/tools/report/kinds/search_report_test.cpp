@@ -72,7 +72,8 @@ TEST(SearchReport, ReportsHowMuchOfTheLeadWasLuck) {
   EXPECT_THAT(document.verdict[0],
               HasSubstr("with 3 fresh seeds (± is a 95 % interval). 2 of the 2 trials were run again with fresh seeds."));
   EXPECT_EQ(document.verdict[1],
-            "In the search, number 0 led number 1 by 12. With 3 fresh seeds each, its lead is 3 (95 % interval 0.733 to 5.27). "
+            "In the search, number 0 led number 1 by 12. With 3 fresh seeds each, number 0's lead is 3 (95 % interval 0.733 to "
+            "5.27). "
             "So 75 % of the lead in the search was luck (95 % interval 56 to 94 %).");
   EXPECT_THAT(document.verdict[0],
               HasSubstr(" Number 0 is better than number 1 by 3 with fresh seeds (95 % interval 0.733 to 5.27)."));
@@ -92,7 +93,7 @@ TEST(SearchReport, FreshSeedsMayTurnTheOrder) {
   EXPECT_THAT(document.verdict[0], StartsWith("Leading setting, not shown to be the best: lr "));
   EXPECT_THAT(document.verdict[0], HasSubstr("plugin ars (number 1, of 2 trials)"));
   EXPECT_THAT(document.verdict[1],
-              StartsWith("In the search, number 0 led number 1 by 12. With 3 fresh seeds each, its lead is "
+              StartsWith("In the search, number 0 led number 1 by 12. With 3 fresh seeds each, number 0's lead is "
                          "-11.7 (95 % interval -"));
   EXPECT_THAT(document.verdict[0], HasSubstr("Number 1 is not shown to be better than number 0: with fresh seeds it leads by "
                                              "11.7 (95 % interval -"));
