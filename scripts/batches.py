@@ -317,6 +317,15 @@ class Batch:
         return None
 
 
+def iterations_for(program, folder, kind, seconds):
+    """The iterations for which a trial of the kind takes about that long on this machine."""
+    probe = Batch(program, folder / "probe", kind)
+    if probe.start().wait() != 0:
+        raise CheckFailed(f"the batch '{kind.name}' does not run:\n{probe.log()}")
+    wall = [json.loads(p.read_text())["wall_s"] for p in probe.out.glob("trials/*/attempt-1/result.json")]
+    return max(20, int(kind.iterations * seconds / max(sorted(wall)[len(wall) // 2], 1e-4)))
+
+
 def whole_lines(file):
     """The complete lines of a file; none if the file is missing."""
     try:
