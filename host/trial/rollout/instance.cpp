@@ -102,7 +102,7 @@ void EnvInstance::CheckUnchanged() const {
 }
 
 // Requirements for an env that resets itself or works on a device, so that the host can count its episodes.
-void EnvInstance::CheckResets() const {
+void EnvInstance::CheckResets() {
   const auto refuse = [&](const std::string& what) { throw TrialFailure(BP_E_INTERNAL, id(), what); };
   if (on_device() && !resets_itself_)
     refuse(
@@ -110,8 +110,9 @@ void EnvInstance::CheckResets() const {
         "every step");
   if (on_device() && Extension<bp_env_memory_1>(BP_ENV_MEMORY_1) == nullptr)
     refuse("keeps its channels on a device, but does not offer " BP_ENV_MEMORY_1 ", which allocates buffers there");
+  takes_seeds_ = Extension<bp_env_autoreset_1>(BP_ENV_AUTORESET_1) != nullptr;
   if (!resets_itself_) return;
-  if (Extension<bp_env_autoreset_1>(BP_ENV_AUTORESET_1) == nullptr)
+  if (!takes_seeds_)
     refuse("resets itself (NATIVE_AUTORESET), but does not offer " BP_ENV_AUTORESET_1 ", which receives its seeds");
   if ((flags_ & BP_FLAG_OWNS_TIME_LIMIT) == 0)
     refuse("resets itself (NATIVE_AUTORESET), but leaves its time limit to the host (no OWNS_TIME_LIMIT), which acts too late");

@@ -139,6 +139,7 @@ class EnvInstance : public PluginInstance<bp_env, bp_env_api> {
   uint64_t Lead(const bp_channel& channel) const { return channel.scope == BP_SCOPE_AGENT ? rows_ * agents() : rows_; }
   // Steps all rows together, and starts a row's next episode in the step that ends one.
   bool resets_itself() const { return resets_itself_; }
+  bool takes_seeds() const { return takes_seeds_; }  // of coming episodes
   bool on_device() const { return spec_.view.device.type > BP_DEVICE_CPU; }
 
   void Bind(const std::vector<bp_frame>& frames);
@@ -148,17 +149,17 @@ class EnvInstance : public PluginInstance<bp_env, bp_env_api> {
   bp_status Step(uint32_t slot, uint64_t begin, uint64_t end) {
     return CallPlugin(id(), [&] { return api_->step(made_.get(), slot, begin, end); });
   }
-  // For an env that resets itself: the seeds of each row's next `per_row` episodes, [rows, per_row].
+  // For an env that takes them: the seeds of each row's next `per_row` episodes, [rows, per_row].
   void NextSeeds(uint64_t per_row, const std::vector<uint64_t>& seeds);
   // Throws TrialFailure if its spec differs from the one at creation.
   void CheckUnchanged() const;
 
  private:
   CheckedEnvSpec ReadSpec() const;
-  void CheckResets() const;
+  void CheckResets();
 
   uint64_t rows_;
-  bool resets_itself_;
+  bool resets_itself_, takes_seeds_ = false;
   CheckedEnvSpec spec_;
   std::vector<const bp_channel*> channels_;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -12,6 +13,7 @@ namespace {
 // behind ("guided" scheduling). Long holds keep a chunk's rows in the cache; short ones at the end limit the wait between
 // threads. Taking a chunk costs less than 1 us.
 constexpr int64_t kHoldNs = 100'000;
+constexpr uint64_t kMostSeedsAhead = 64;  // of a row, for an env that does not reset itself
 
 uint64_t MomentRows(const EnvInstance& env, const LearnerInstance& learner, const RolloutCollectorConfig& config) {
   if ((learner.spec().flags & BP_LEARNER_OBS_MOMENTS) == 0) return 0;
@@ -63,21 +65,21 @@ void RolloutCollector::StartRollout(uint64_t horizon, PhaseClock& clock) {
     const PhaseSpan span(clock, Phase::kObsTransfer);
     buffers_.Continue();
   }
-  if (env_.resets_itself()) {
+  if (env_.takes_seeds()) {
     const PhaseSpan span(clock, Phase::kEnvReset);
-    AssignSeeds(horizon);
+    AssignSeeds(env_.resets_itself() ? horizon : std::min(horizon, kMostSeedsAhead));
   }
   queue_.Start(horizon);
   recorder_.StartRollout(buffers_, queue_.chunks());
 }
 
 // A row may end in every step, so it may need one seed per step. Its count of episodes advances when they are recorded.
-void RolloutCollector::AssignSeeds(uint64_t horizon) {
+void RolloutCollector::AssignSeeds(uint64_t per_row) {
   const Rows& rows = recorder_.rows();
-  next_seeds_.resize(rows.size() * horizon);
+  next_seeds_.resize(rows.size() * per_row);
   for (uint64_t r = 0; r < rows.size(); ++r)
-    for (uint64_t k = 0; k < horizon; ++k) next_seeds_[r * horizon + k] = rows.SeedAhead(r, k);
-  env_.NextSeeds(horizon, next_seeds_);
+    for (uint64_t k = 0; k < per_row; ++k) next_seeds_[r * per_row + k] = rows.SeedAhead(r, k);
+  env_.NextSeeds(per_row, next_seeds_);
 }
 
 bool RolloutCollector::Collect(uint64_t horizon, std::vector<PhaseClock>& clocks) {

@@ -82,7 +82,7 @@ class RolloutCollector {
   void ResetEnded(const Chunk& chunk);
   void CheckFirstIteration();
   [[noreturn]] void RefuseAction(const Chunk& chunk) const;
-  void AssignSeeds(uint64_t horizon);
+  void AssignSeeds(uint64_t per_row);
   void RecordAllSteps(PhaseClock& clock);
 
   EnvInstance& env_;

@@ -12,6 +12,10 @@ using nlohmann::json;
 
 constexpr uint64_t kAlignment = 64;  // bytes
 constexpr double kUsualStep_s = 1 / 30.0;
+
+// States of a row's next episode, in the shared memory; worker/gymnasium_env.py and worker/vector_env.py set the last two.
+enum NextEpisode : char { kUnknown = 0, kOffered = 1, kStarted = 2, kStartedAsItChose = 3 };
+
 constexpr uint64_t kMostStateBytes = uint64_t{1} << 36;  // of a row
 
 // Infinity is text, because JSON has no such number.
@@ -160,7 +164,12 @@ void PythonEnv::MakeMemory(bool records) {
     bytes += (row_bytes * rows_ + kAlignment - 1) / kAlignment * kAlignment;
     return at;
   };
-  json offsets = {{"seeds", seeds_at_ = take(sizeof(uint64_t))}, {"mask", mask_at_ = take(1)}};
+  json offsets = {{"seeds", seeds_at_ = take(sizeof(uint64_t))},
+                  {"mask", mask_at_ = take(1)},
+                  {"next_seeds", next_seeds_at_ = take(sizeof(uint64_t))},
+                  {"next", next_at_ = take(1)}};
+  used_seeds_.assign(rows_, 0);
+  to_reset_.assign(rows_, 0);
   for (size_t c = 0; c < channels_.size(); ++c) {
     const std::string& name = spec_.channels[c].name;
     offsets[name] = channels_[c].offset = take(channels_[c].row_bytes);
@@ -221,34 +230,54 @@ void PythonEnv::CheckObservations(uint64_t begin, uint64_t end, const uint8_t* m
   }
 }
 
-// True if the last step ended an episode of every masked row, and so began the next one.
-bool PythonEnv::StartedByThemselves(uint64_t begin, uint64_t end, const uint8_t* mask) const {
-  if (mask == nullptr || with_first_.empty()) return false;
-  for (uint64_t r = begin; r < end; ++r) {
-    bool ended = mask[r] == 0;
-    for (const Shared& shared : channels_)
-      if (shared.role == BP_ROLE_TERMINATED || shared.role == BP_ROLE_TRUNCATED) ended |= *At(shared.offset, 1, r) != 0;
-    if (!ended) return false;
-  }
-  return true;
+void PythonEnv::NextSeeds(uint64_t per_row, const uint64_t* seeds) {
+  if (with_first_.empty()) return;
+  seeds_per_row_ = per_row;
+  next_seeds_.assign(seeds, seeds + rows_ * per_row);
+  used_seeds_.assign(rows_, 0);
+  for (uint64_t r = 0; r < rows_; ++r) Offer(r);
 }
 
-void PythonEnv::TakeFirst(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask) {
-  for (const Shared& shared : channels_) {
-    if (bp::IsStateRole(shared.role)) Copy(shared, shared.first, slot, begin, end, mask);
-    if (shared.role == BP_ROLE_TERMINATED || shared.role == BP_ROLE_TRUNCATED)
-      for (uint64_t r = begin; r < end; ++r)
-        if (mask[r] != 0) *At(shared.offset, 1, r) = 0;  // not twice
-  }
+// Gives the worker the seed of the row's next episode, if it is known.
+void PythonEnv::Offer(uint64_t row) {
+  const bool known = used_seeds_[row] < seeds_per_row_;
+  const uint64_t seed = known ? next_seeds_[row * seeds_per_row_ + used_seeds_[row]] : 0;
+  std::memcpy(At(next_seeds_at_, sizeof seed, row), &seed, sizeof seed);
+  *At(next_at_, 1, row) = known ? kOffered : kUnknown;
+}
+
+// True if the step that ended the row's episode also began the next one, with this seed or by a vector env's own choice.
+bool PythonEnv::HasStarted(uint64_t row, uint64_t seed) const {
+  uint64_t used = 0;
+  std::memcpy(&used, At(next_seeds_at_, sizeof used, row), sizeof used);
+  const char how = *At(next_at_, 1, row);
+  return how == kStartedAsItChose || (how == kStarted && used == seed);
+}
+
+void PythonEnv::TakeFirst(uint64_t row) {
+  for (const Shared& shared : channels_)
+    if (shared.first != 0)
+      std::memcpy(At(shared.offset, shared.row_bytes, row), At(shared.first, shared.row_bytes, row), shared.row_bytes);
 }
 
 void PythonEnv::Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
-  if (StartedByThemselves(begin, end, mask)) return TakeFirst(slot, begin, end, mask);
+  bool any = false;
   for (uint64_t r = begin; r < end; ++r) {
-    *At(mask_at_, 1, r) = mask == nullptr || mask[r] != 0;
+    const bool resets = mask == nullptr || mask[r] != 0;
+    const bool has_started = resets && mask != nullptr && HasStarted(r, seeds[r]);
+    to_reset_[r] = resets && !has_started;
+    any |= to_reset_[r] != 0;
+    if (has_started) TakeFirst(r);
+    *At(mask_at_, 1, r) = static_cast<char>(to_reset_[r]);
     std::memcpy(At(seeds_at_, sizeof *seeds, r), &seeds[r], sizeof *seeds);
   }
-  workers_.Run('R', begin, end, mask);
+  if (any) workers_.Run('R', begin, end, to_reset_.data());
+  for (uint64_t r = begin; r < end && !with_first_.empty(); ++r) {
+    if (to_reset_[r] == 0 && (mask == nullptr || mask[r] == 0)) continue;
+    if (mask == nullptr) seeds_per_row_ = 0;  // the offered seeds belong to different episodes
+    if (used_seeds_[r] < seeds_per_row_ && next_seeds_[r * seeds_per_row_ + used_seeds_[r]] == seeds[r]) ++used_seeds_[r];
+    Offer(r);
+  }
   CheckObservations(begin, end, mask);
   for (const Shared& shared : channels_)
     if (bp::IsStateRole(shared.role)) Copy(shared, shared.offset, slot, begin, end, mask);

@@ -28,6 +28,8 @@ class PythonEnv {
   const bp::EnvSpec& Spec() const { return spec_; }
   void Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds);
   void Step(const bp::Slot& slot, uint64_t begin, uint64_t end);
+  // Rows that have `first` values start their next episode within the step that ends one, with these seeds.
+  void NextSeeds(uint64_t per_row, const uint64_t* seeds);
 
   bool KeepsState() const { return keeps_state_; }
   void SaveState(const bp::Writer& writer);
@@ -56,8 +58,9 @@ class PythonEnv {
   char* At(uint64_t offset, uint64_t bytes, uint64_t row) const { return memory_ + offset + bytes * place_[row]; }
   void Copy(const Shared& shared, uint64_t offset, const bp::Slot& slot, uint64_t begin, uint64_t end,
             const uint8_t* mask) const;
-  bool StartedByThemselves(uint64_t begin, uint64_t end, const uint8_t* mask) const;
-  void TakeFirst(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask);
+  void Offer(uint64_t row);
+  bool HasStarted(uint64_t row, uint64_t seed) const;
+  void TakeFirst(uint64_t row);
 
   const bp_host* host_;
   uint64_t rows_;
@@ -69,7 +72,11 @@ class PythonEnv {
   std::vector<uint64_t> starts_;      // [workers] rows of the workers before
   std::vector<uint64_t> place_;       // [rows] index in an array, in which a worker's rows are adjacent
   char* memory_ = nullptr;
-  uint64_t seeds_at_ = 0, mask_at_ = 0;
+  uint64_t seeds_at_ = 0, mask_at_ = 0, next_seeds_at_ = 0, next_at_ = 0;
+  uint64_t seeds_per_row_ = 0;
+  std::vector<uint64_t> next_seeds_;  // [rows, seeds_per_row_]
+  std::vector<uint64_t> used_seeds_;  // [rows]
+  std::vector<uint8_t> to_reset_;     // [rows] mask of the rows that have not started an episode by themselves
   std::string versions_;
   bool keeps_state_ = false, draws_ = false;
   double step_s_ = 0;

@@ -5,6 +5,9 @@
 // It declares FINAL_OBS, and FINAL_STATE if it has STATE, with the shape and scope of OBS and STATE (one each per channel, in
 // their order). If a row's TERMINATED or TRUNCATED is 1, they contain the last values of the episode; otherwise they are
 // undefined. INFO "ep/..." of such a row belongs to the ended episode, the state roles to the new one.
+//
+// An env without the flag may offer `next_seeds`, too. The host still calls `reset`, normally with these seeds in this order,
+// so the env may start the next episode of a row early, while it works on the step that ends the last one.
 #ifndef BACKPLANE_EXT_AUTORESET_H_
 #define BACKPLANE_EXT_AUTORESET_H_
 
@@ -18,8 +21,8 @@ extern "C" {
 typedef struct bp_env_autoreset_1 {
   uint32_t struct_size, reserved;
   // Sets the seeds of the next `per_row` episodes of each row: seeds[row * per_row + k] is for the k-th of them. Copies them
-  // and drops earlier ones. A `reset` uses its own seed instead. The host passes as many as a rollout can use at most.
-  // [control]
+  // and drops earlier ones. A `reset` uses its own seed instead. An env with the flag gets as many as a rollout can use at
+  // most. [control]
   bp_status (*next_seeds)(bp_env* env, uint64_t per_row, const uint64_t* seeds);
 } bp_env_autoreset_1;
 

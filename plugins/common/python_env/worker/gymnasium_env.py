@@ -12,10 +12,14 @@ class GymnasiumRows(Rows):
             {"name": name, "role": name, "shape": (), "dtype": "u8", "space": "multi_binary"}
             for name in ("terminated", "truncated")
         ]
-        return [*self.observations.channels(), *self.actions.leaves, number, *flags]
+        self.first = Observations(env.observation_space, self.named, self.notice)
+        channels = self.observations.channels()
+        return [*channels, *self.actions.leaves, number, *flags, *first_of(channels)]
 
     def bind(self, arrays):
         self.observations.bind(arrays)
+        self.first.bind({channel["name"]: arrays["first/" + channel["name"]] for channel in self.first.channels()})
+        self.ended = arrays["terminated"], arrays["truncated"]
         self.writers = self.observations.writers()
         self.acted = [arrays[leaf["name"]] for leaf in self.actions.leaves]
         self.rewards = memoryview(arrays["reward"])
@@ -38,6 +42,21 @@ class GymnasiumRows(Rows):
         except BaseException:
             self.at = i if i >= begin else -1
             raise
+        if self.starts_early:
+            terminated, truncated = self.ended
+            over = terminated[begin:end] | truncated[begin:end]
+            if over.any():
+                self.start_next((numpy.flatnonzero(over) + begin).tolist())
+
+    def start_next(self, places):
+        """Starts the next episodes of rows whose seeds are known, so that no further message is needed."""
+        for i in places:
+            if self.next[i] == OFFERED:
+                self.at = i
+                observation, _ = self.resets[i](seed=seed_of(self.next_seeds[i]))
+                self.first.put(i, observation)
+                self.next[i] = STARTED
+        self.at = -1
 
     def reset(self, places, seeds):
         for i in places:

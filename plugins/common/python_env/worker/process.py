@@ -98,6 +98,9 @@ class Worker:
             return array(c["name"], (*agents, *c["shape"]), TYPES[c["dtype"]])
 
         self.rows.bind({c["name"]: channel(c) for c in self.channels})
+        self.rows.next_seeds = memoryview(array("next_seeds", (), "uint64"))
+        self.rows.next = memoryview(array("next", (), "uint8"))
+        self.rows.starts_early = not self.ends_episodes  # an error in a reset would be one of the step
         self.play = EndingRows(self.rows, {c["name"]: channel(c) for c in self.channels}) if self.ends_episodes else self.rows
         self.seeds = memoryview(array("seeds", (), "uint64"))  # its items are integers of Python
         self.mask = array("mask", (), "uint8")

@@ -1,6 +1,10 @@
 """Part of the env processes' program: the rows of a process, whatever their kind of env."""
 
 
+# States of a row's next episode; python_env.cpp sets the first two.
+UNKNOWN, OFFERED, STARTED, STARTED_AS_IT_CHOSE = range(4)
+
+
 class Rows:
     """The envs of a worker's rows, by index; common to all kinds of envs."""
 
@@ -12,6 +16,7 @@ class Rows:
         self.named = named  # a channel per part of an observation
         self.envs = []
         self.records = False  # rows are Recorders
+        self.starts_early = True  # the next episode within the step that ends one, if its seed is known
         self.at = -1  # current row, for errors
         self.playing = (0, 0)  # range of the last reset
         self.seconds = 0.0
@@ -99,6 +104,11 @@ class Rows:
     def close(self):
         for env in self.envs:
             env.close()
+
+
+def first_of(channels):
+    """Arrays for the first observations of next episodes, until the host resets the rows. They are no channels of the trial."""
+    return [{**one, "role": "first", "name": "first/" + one["name"], "of": one["name"]} for one in channels]
 
 
 def seed_of(seed):

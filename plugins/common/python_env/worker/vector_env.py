@@ -47,8 +47,8 @@ class VectorRows(Rows):
             flags.append({"name": "no_final_obs", "role": "info", **flag})
         channels = self.observations.channels()
         self.names = [channel["name"] for channel in channels]
-        if self.same_step:  # not channels of the trial: they have the next episodes' observations until the host resets the rows
-            flags += [{**one, "role": "first", "name": "first/" + one["name"], "of": one["name"]} for one in channels]
+        if self.same_step:
+            flags += first_of(channels)
         return [*channels, *self.actions.leaves, number, *flags]
 
     def bind(self, arrays):
@@ -78,6 +78,8 @@ class VectorRows(Rows):
         if self.same_step:
             for first, observed in zip(self.first, self.observed):
                 first[over] = observed[over]
+            for i in numpy.flatnonzero(over).tolist():
+                self.next[i] = STARTED_AS_IT_CHOSE
             if self.gives_final:
                 self.show(numpy.flatnonzero(over), final_of(infos))
         elif end - begin < self.n:  # the others do not play, so the host does not reset them

@@ -58,6 +58,18 @@ TEST(SelfResetting, RolloutsEqualTheTwin) {
     }
 }
 
+TEST(SelfResetting, GivesTheNextSeedsAlsoToAnEnvThatTheHostResets) {
+  TwinTrial trial(Form::kOrdinary, kSelfResettingRows, 2, 3);
+  g_foreseen = 0;
+  int ended = 0;
+  for (const uint64_t horizon : {uint64_t{30}, uint64_t{50}}) {
+    ASSERT_TRUE(trial.Collect(horizon));
+    ended += static_cast<int>(trial.collector->episodes().size());
+  }
+  EXPECT_GT(ended, 10);
+  EXPECT_EQ(g_foreseen, ended);
+}
+
 TEST(SelfResetting, WaitingForTheDeviceIsTimeOfTheEnv) {
   TwinTrial trial(Form::kOnDevice, kSelfResettingRows, 1, 3);
   g_waited_in = Phase::kIdle;

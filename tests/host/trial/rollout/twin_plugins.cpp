@@ -13,6 +13,7 @@
 namespace backplane::twin {
 
 std::atomic<Phase> g_waited_in{Phase::kIdle};
+std::atomic<int> g_foreseen{0};
 Switches g_switches;
 Faults g_faults;
 
@@ -35,13 +36,9 @@ struct Row {
   int64_t steps;
 };
 
-struct IsReset {
-  explicit IsReset(uint64_t) {}
-};
-
-class ResetsItself {
+class KnowsSeeds {
  public:
-  explicit ResetsItself(uint64_t rows) : n_rows_(rows) {}
+  explicit KnowsSeeds(uint64_t rows) : n_rows_(rows), used_(rows, 0) {}
   void NextSeeds(uint64_t per_row, const uint64_t* seeds) {
     per_row_ = per_row;
     next_seeds_.assign(seeds, seeds + n_rows_ * per_row);
@@ -52,6 +49,12 @@ class ResetsItself {
   uint64_t NextSeed(uint64_t row) {
     if (used_[row] == per_row_) throw bp::Error(BP_E_INTERNAL, "no seed is left");
     return next_seeds_[row * per_row_ + used_[row]++];
+  }
+  // For an env that the host resets: the seeds of its resets, unless more episodes end than it has seeds for.
+  void CheckSeed(uint64_t row, uint64_t seed) {
+    if (used_[row] == per_row_) return;
+    if (NextSeed(row) != seed) throw bp::Error(BP_E_INTERNAL, "the reset has a different seed");
+    ++g_foreseen;
   }
 
  private:
@@ -89,10 +92,7 @@ class OnDevice {
 };
 
 template <Form kForm>
-class Twin : public std::conditional_t<kForm == Form::kOrdinary, IsReset, ResetsItself>,
-             public std::conditional_t<kForm == Form::kOnDevice, OnDevice, InHostMemory> {
-  using Resetting = std::conditional_t<kForm == Form::kOrdinary, IsReset, ResetsItself>;
-
+class Twin : public KnowsSeeds, public std::conditional_t<kForm == Form::kOnDevice, OnDevice, InHostMemory> {
  public:
   static constexpr bool kResetsItself = kForm != Form::kOrdinary, kRowsConcurrent = !kResetsItself;
   static constexpr bool kDevice = kForm == Form::kOnDevice;
@@ -103,7 +103,7 @@ class Twin : public std::conditional_t<kForm == Form::kOrdinary, IsReset, Resets
       .version = "1",
       .summary = "a twin",
       .flags = BP_FLAG_OWNS_TIME_LIMIT | (kResetsItself ? uint64_t{BP_FLAG_NATIVE_AUTORESET} : 0)};
-  explicit Twin(uint64_t rows) : Resetting(rows), rows_(rows) {
+  explicit Twin(uint64_t rows) : KnowsSeeds(rows), rows_(rows) {
     if (kDevice) spec_.Device({BP_DEVICE_CUDA, 0});
     if (!kResetsItself) return;
     if (!g_faults.no_final_obs)
@@ -118,8 +118,11 @@ class Twin : public std::conditional_t<kForm == Form::kOrdinary, IsReset, Resets
 
   void Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
     const DevicePages::Open open;
-    for (uint64_t r = begin; r < end; ++r)
-      if (!mask || mask[r]) Start(slot, r, seeds[r]);
+    for (uint64_t r = begin; r < end; ++r) {
+      if (mask && !mask[r]) continue;
+      if (mask && !kResetsItself) CheckSeed(r, seeds[r]);
+      Start(slot, r, seeds[r]);
+    }
   }
 
   void Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {

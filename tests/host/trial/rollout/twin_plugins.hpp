@@ -24,6 +24,7 @@ struct Switches {
   std::atomic<int> nan_end{-1};  // the row whose last observations are NaN
 };
 extern Switches g_switches;
+extern std::atomic<int> g_foreseen;     // resets by the host with a seed that the env already had
 extern std::atomic<Phase> g_waited_in;  // the phase of the last copy from the device that waited for steps
 
 // Faults of the next env.
