@@ -77,6 +77,8 @@ TABLE = {
     f"{CARTPOLE} --steps 1e6": f"{CARTPOLE} --set budget.env_steps=1e6",
     f"{CARTPOLE} --env Pendulum-v1": f"{CARTPOLE} --set env=Pendulum-v1",
     f"{CARTPOLE} --env LunarLander-v3": f"{CARTPOLE} --set 'env={{plugin: gymnasium, options: {{id: LunarLander-v3}}}}'",
+    "backplane run --env LunarLander-v3": "backplane run configs/ppo/lunar_lander.yaml --set 'env={plugin: gymnasium, options: {id: LunarLander-v3}}'",
+    "backplane run --env Ant-v5 --jobs 1": "backplane run configs/ars/ant.yaml --jobs 1 --set env=Ant-v5",
     f"{CARTPOLE} -o elsewhere --dry-run": None,
     f"{CARTPOLE} -s seed=3 -j 1 -q --dry-run": None,
     f"{CARTPOLE} seed=[0,1]": "--set 'sweep.seeds=[0, 1]'",

@@ -98,11 +98,11 @@ std::optional<fs::path> FileAmong(const std::vector<std::string>& words) {
   return std::nullopt;
 }
 
-// Every path that the file may set, under each of its names. Without plugins' options if the file has errors.
-std::vector<Candidate> PathsOf(const fs::path& file) {
+// Every path that the file may set, under each of its names. Without plugins' options if there is no file or it has errors.
+std::vector<Candidate> PathsOf(const std::optional<fs::path>& file) {
   std::vector<Candidate> paths;
   PluginSearch search({});
-  const LoadResult result = LoadExperiment(file, {{}, search.Lookup()});
+  const LoadResult result = file ? LoadExperiment(*file, {{}, search.Lookup()}) : LoadResult();
   const auto add = [&](const PluginInfo& info, const std::string& section) {
     for (const OptionInfo& option : info.options) {
       paths.push_back({option.path, section + option.path});
@@ -120,10 +120,7 @@ std::vector<Candidate> PathsOf(const fs::path& file) {
   return paths;
 }
 
-std::vector<Candidate> NamesToSet(const std::vector<std::string>& words) {
-  const std::optional<fs::path> file = FileAmong(words);
-  return file ? PathsOf(*file) : std::vector<Candidate>();
-}
+std::vector<Candidate> NamesToSet(const std::vector<std::string>& words) { return PathsOf(FileAmong(words)); }
 
 // An env's name, or the mapping of a plugin that finds it in another library.
 std::string EnvValue(const std::string& name) {
@@ -240,7 +237,7 @@ bool UseFileWithSearch(std::vector<std::string>* words) {
   return true;
 }
 
-std::vector<std::string> MeantByOption(const std::string& name, const std::string& value, std::vector<std::string>* others) {
+std::vector<std::string> SettingMeantBy(const std::string& name, const std::string& value, std::vector<std::string>* others) {
   const std::string key = KeyOf(name);
   if (name == "-m" || name == "--multirun")
     return value.empty() ? std::vector<std::string>() : std::vector<std::string>{"--sweep", value};
@@ -264,6 +261,16 @@ std::vector<std::string> MeantByOption(const std::string& name, const std::strin
   if (value.find(',') == value.npos) return {};
   std::vector<std::string> near = Nearest(key, NamesToSet(*others));
   return near.empty() ? near : Setting(near.front(), value);
+}
+
+// For `run` without a file, adds one to the other words.
+std::vector<std::string> MeantByOption(const std::string& name, const std::string& value, std::vector<std::string>* others) {
+  std::vector<std::string> words = SettingMeantBy(name, value, others);
+  const bool names_file =
+      FileAmong(*others) || std::ranges::any_of(*others, [](const auto& w) { return w.ends_with(".yaml"); });
+  const bool lacks_file = !others->empty() && others->front() == "run" && !names_file;
+  if (lacks_file && !words.empty() && words.front() == "--set") others->insert(others->begin() + 1, MeantFile({value}));
+  return words;
 }
 
 }  // namespace
