@@ -98,8 +98,9 @@ std::optional<fs::path> FileAmong(const std::vector<std::string>& words) {
   return std::nullopt;
 }
 
-// Every path that the file may set, under each of its names. Without plugins' options if there is no file or it has errors.
-std::vector<Candidate> PathsOf(const std::optional<fs::path>& file) {
+// Every path that a file among the words may set, by each of its names; without a valid file, the host's keys only.
+std::vector<Candidate> NamesToSet(const std::vector<std::string>& words) {
+  const std::optional<fs::path> file = FileAmong(words);
   std::vector<Candidate> paths;
   PluginSearch search({});
   const LoadResult result = file ? LoadExperiment(*file, {{}, search.Lookup()}) : LoadResult();
@@ -119,8 +120,6 @@ std::vector<Candidate> PathsOf(const std::optional<fs::path>& file) {
   }
   return paths;
 }
-
-std::vector<Candidate> NamesToSet(const std::vector<std::string>& words) { return PathsOf(FileAmong(words)); }
 
 // An env's name, or the mapping of a plugin that finds it in another library.
 std::string EnvValue(const std::string& name) {
@@ -266,10 +265,9 @@ std::vector<std::string> SettingMeantBy(const std::string& name, const std::stri
 // For `run` without a file, adds one to the other words.
 std::vector<std::string> MeantByOption(const std::string& name, const std::string& value, std::vector<std::string>* others) {
   std::vector<std::string> words = SettingMeantBy(name, value, others);
-  const bool names_file =
-      FileAmong(*others) || std::ranges::any_of(*others, [](const auto& w) { return w.ends_with(".yaml"); });
-  const bool lacks_file = !others->empty() && others->front() == "run" && !names_file;
-  if (lacks_file && !words.empty() && words.front() == "--set") others->insert(others->begin() + 1, MeantFile({value}));
+  const bool has_file = std::ranges::any_of(*others, [](const std::string& word) { return word.ends_with(".yaml"); });
+  if (!words.empty() && words.front() == "--set" && !has_file && !others->empty() && others->front() == "run")
+    others->insert(others->begin() + 1, MeantFile({value}));
   return words;
 }
 
