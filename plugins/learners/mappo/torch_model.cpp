@@ -9,6 +9,7 @@
 #include "observed.hpp"
 #include "on_policy/torch_loss.hpp"
 #include "on_policy/torch_net.hpp"
+#include "on_policy/torch_pieces.hpp"
 #include "torch/at_device.hpp"
 #include "torch/autocast.hpp"
 #include "torch/errors.hpp"
@@ -26,10 +27,16 @@ at::Tensor CopyOf(const std::vector<T>& values, at::IntArrayRef shape, at::Devic
 
 class Autograd final : public TorchModel {
  public:
-  Autograd(const Net& net, const EnvShape& shape, at::Device device, const bp_host* host)
-      : net_(net), obs_parts_(shape.obs), state_parts_(shape.state), device_(device), host_(host) {}
+  Autograd(const Net& net, const EnvShape& shape, bp_device device, const bp_host* host)
+      : net_(net),
+        obs_parts_(shape.obs),
+        state_parts_(shape.state),
+        device_(torch_common::DeviceOf(device)),
+        host_(host),
+        pieces_(host, device) {}
 
-  void UseAmp(bool on) override { amp_ = on; }
+  void UseAmp(Amp amp) override { low_ = LowType(amp); }
+  void AllowSmallerParts(bool allowed) override { pieces_.AllowSmaller(allowed); }
 
   bp::Delivery OnHost(const bp::Delivery& delivery) override {
     const bp_delivery& raw = delivery.raw();
@@ -77,14 +84,23 @@ class Autograd final : public TorchModel {
   }
 
   StepStats Gradient(const Minibatch& batch, const LossOptions& options, const float* params, float* out) override {
-    return torch_common::WithTorchErrors([&] {
-      const c10::AutoGradMode grad_mode(true);
+    const c10::AutoGradMode grad_mode(true);
+    at::Tensor gradient;
+    TensorOf leaf;
+    const auto begin = [&] {
       const at::Tensor flat = at::from_blob(const_cast<float*>(params), {net_.size}).to(device_);
-      const at::Tensor gradient = at::zeros({net_.size}, flat.options());
-      const StepStats stats = Step(batch, options, LeavesOf(flat, gradient));
-      at::from_blob(out, {net_.size}).copy_(gradient);
-      return stats;
+      gradient = at::zeros({net_.size}, flat.options());
+      leaf = LeavesOf(flat, gradient);
+    };
+    const StepStats stats = pieces_.Sum(batch.n(), begin, [&](int64_t from, int64_t to, double weight) {
+      const Minibatch part{batch.samples, batch.index.subspan(from, to - from), batch.advantage, batch.target};
+      return BackwardLoss(Forward(part, leaf), options, weight);
     });
+    torch_common::WithTorchErrors([&] {
+      if (options.loss_scale != 1) gradient.mul_(1 / options.loss_scale);
+      at::from_blob(out, {net_.size}).copy_(gradient);
+    });
+    return stats;
   }
 
  private:
@@ -167,7 +183,7 @@ class Autograd final : public TorchModel {
     return CopyOf(values, {b.n()}, device_);
   }
 
-  StepStats Step(const Minibatch& b, const LossOptions& o, const TensorOf& leaf) const {
+  TorchSamples Forward(const Minibatch& b, const TensorOf& leaf) const {
     const Samples& s = b.samples;
     const at::Tensor index = Column<int64_t>(b, [](int32_t i) { return i; }), obs = obs_.index_select(0, index);
     const at::Tensor step = net_.state > 0 ? step_of_.index_select(0, index) : at::Tensor();
@@ -175,28 +191,28 @@ class Autograd final : public TorchModel {
     if (!s.mask.empty()) mask = CopyOf(s.mask, {s.n, net_.actions}, device_).index_select(0, index);
     {
       const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
-      const torch_common::Autocast autocast(device_.type(), amp_);
+      const torch_common::Autocast autocast(device_.type(), low_);
       head = TorchTower(net_.actor, obs, leaf);
       value = Value(leaf, obs, state_, step);
     }
     const at::Tensor log_probs = MaskedLogSoftmax(head, mask);
     const at::Tensor choice = Column<int64_t>(b, [&](int32_t i) { return s.choice[i]; });
     const auto scaled = [](const Scaling& by, float x) { return (x - by.mean) * by.scale; };
-    return BackwardLoss({.logp = log_probs.gather(1, choice.unsqueeze(1)).squeeze(1),
-                         .old_logp = Column<float>(b, [&](int32_t i) { return s.logp[i]; }),
-                         .advantage = Column<float>(b, [&](int32_t i) { return scaled(b.advantage, s.advantage[i]); }),
-                         .entropy = CategoricalEntropy(log_probs).mean(),
-                         .value = value,
-                         .old_value = Column<float>(b, [&](int32_t i) { return s.value[i]; }),
-                         .target = Column<float>(b, [&](int32_t i) { return scaled(b.target, s.ret[i]); })},
-                        o);
+    return {.logp = log_probs.gather(1, choice.unsqueeze(1)).squeeze(1),
+            .old_logp = Column<float>(b, [&](int32_t i) { return s.logp[i]; }),
+            .advantage = Column<float>(b, [&](int32_t i) { return scaled(b.advantage, s.advantage[i]); }),
+            .entropy = CategoricalEntropy(log_probs).mean(),
+            .value = value,
+            .old_value = Column<float>(b, [&](int32_t i) { return s.value[i]; }),
+            .target = Column<float>(b, [&](int32_t i) { return scaled(b.target, s.ret[i]); })};
   }
 
   Net net_;
   std::vector<Seen> obs_parts_, state_parts_;
   at::Device device_;
   const bp_host* host_;
-  bool amp_ = false;
+  std::optional<at::ScalarType> low_;
+  Pieces pieces_;
   at::Tensor obs_, state_, step_of_, next_obs_, next_state_;
   std::deque<Copy> copies_;
   std::vector<bp_tensor*> tensors_;
@@ -206,9 +222,7 @@ class Autograd final : public TorchModel {
 }  // namespace
 
 std::unique_ptr<TorchModel> MakeTorchModel(const Net& net, const EnvShape& shape, bp_device device, const bp_host* host) {
-  if (device.type == BP_DEVICE_CUDA && !at::hasCUDA())
-    throw bp::ConfigError("device: cuda: expected a GPU and a LibTorch built for it, got none");
-  return std::make_unique<Autograd>(net, shape, torch_common::DeviceOf(device), host);
+  return std::make_unique<Autograd>(net, shape, device, host);
 }
 
 }  // namespace backplane::mappo

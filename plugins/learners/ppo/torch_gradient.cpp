@@ -8,6 +8,7 @@
 #include "gradient.hpp"
 #include "on_policy/torch_loss.hpp"
 #include "on_policy/torch_net.hpp"
+#include "on_policy/torch_pieces.hpp"
 #include "torch/at_device.hpp"
 #include "torch/autocast.hpp"
 #include "torch/errors.hpp"
@@ -19,18 +20,31 @@ namespace {
 template <class T>
 class Autograd final : public Gradient<T> {
  public:
-  Autograd(const Net& net, const bp_host* host, at::Device device, bool amp)
-      : net_(net), host_(host), device_(device), amp_(amp) {}
+  Autograd(const Net& net, const bp_host* host, bp_device device, Amp amp)
+      : net_(net), host_(host), device_(torch_common::DeviceOf(device)), low_(LowType(amp)), pieces_(host, device) {}
+
+  void AllowSmallerParts(bool allowed) override { pieces_.AllowSmaller(allowed); }
 
   StepStats Compute(const Minibatch<T>& batch, const LossOptions& options, const T* params, T* out) override {
-    return torch_common::WithTorchErrors([&] {
-      const c10::AutoGradMode grad_mode(true);
-      std::fill_n(out, net_.size, T{0});
-      const at::Tensor gradient = Borrow(out, {net_.size});  // on a GPU: a copy
-      const StepStats stats = Step(batch, options, LeavesOf(Borrow(params, {net_.size}), gradient));
-      if (!device_.is_cpu()) at::from_blob(out, {net_.size}, gradient.dtype()).copy_(gradient);
-      return stats;
+    const c10::AutoGradMode grad_mode(true);
+    at::Tensor gradient, advantage;
+    TensorOf leaf;
+    const auto begin = [&] {
+      gradient = at::Tensor(), std::fill_n(out, net_.size, T{0});
+      gradient = Borrow(out, {net_.size});  // on a GPU: a copy
+      leaf = LeavesOf(Borrow(params, {net_.size}), gradient);
+      advantage = Borrow(batch.advantage, {batch.n});
+      if (options.normalize_advantages) advantage = NormalizeAdvantages(advantage);
+    };
+    const StepStats stats = pieces_.Sum(batch.n, begin, [&](int64_t from, int64_t to, double weight) {
+      const TorchSamples samples = Forward(PartOf(batch, from, to), advantage.slice(0, from, to), leaf);
+      return BackwardLoss(samples, options, weight);
     });
+    torch_common::WithTorchErrors([&] {
+      if (options.loss_scale != 1) gradient.mul_(1 / options.loss_scale);
+      if (!device_.is_cpu()) at::from_blob(out, {net_.size}, gradient.dtype()).copy_(gradient);
+    });
+    return stats;
   }
 
  private:
@@ -44,7 +58,7 @@ class Autograd final : public Gradient<T> {
     at::Tensor latent, head, value;  // in T, [n] of the value
   };
   Passes Layers(const at::Tensor& obs, const TensorOf& leaf) const {
-    const torch_common::Autocast autocast(device_.type(), amp_);
+    const torch_common::Autocast autocast(device_.type(), low_);
     const at::Tensor latent = TorchHidden(net_.actor, obs, leaf), head = TorchLayer(net_.actor.head, latent, leaf),
                      value = TorchTower(net_.critic, net_.shared ? latent : obs, leaf).squeeze(1);
     const auto whole = [&](const at::Tensor& x) { return x.to(obs.scalar_type()); };
@@ -71,15 +85,23 @@ class Autograd final : public Gradient<T> {
     return {GaussianLogp(Borrow(b.action, {b.n, net_.actions}), head, log_std), GaussianEntropy(log_std).mean()};
   }
 
-  StepStats Step(const Minibatch<T>& b, const LossOptions& o, const TensorOf& leaf) const {
-    return BackwardLoss(Forward(b, o, leaf), o);
+  // Samples [from, to); a gathered minibatch has no index.
+  Minibatch<T> PartOf(const Minibatch<T>& b, int64_t from, int64_t to) const {
+    const auto at = [from](auto* values, int64_t width) { return values ? values + from * width : values; };
+    return {to - from,
+            at(b.obs, net_.obs),
+            at(b.action, net_.actions),
+            at(b.choice, 1),
+            at(b.mask, net_.actions),
+            at(b.logp, 1),
+            at(b.advantage, 1),
+            at(b.ret, 1),
+            at(b.value, 1)};
   }
 
-  TorchSamples Forward(const Minibatch<T>& b, const LossOptions& o, const TensorOf& leaf) const {
+  TorchSamples Forward(const Minibatch<T>& b, const at::Tensor& advantage, const TensorOf& leaf) const {
     const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
     const Passes passes = Layers(Borrow(b.obs, {b.n, net_.obs}), leaf);
-    at::Tensor advantage = Borrow(b.advantage, {b.n});
-    if (o.normalize_advantages) advantage = NormalizeAdvantages(advantage);
     const Chosen policy = Policy(b, passes.head, passes.latent, leaf);
     return {.logp = policy.logp,
             .old_logp = Borrow(b.logp, {b.n}),
@@ -93,17 +115,18 @@ class Autograd final : public Gradient<T> {
   Net net_;
   const bp_host* host_;
   at::Device device_;
-  bool amp_;
+  std::optional<at::ScalarType> low_;
+  Pieces pieces_;
 };
 
 }  // namespace
 
 template <class T>
-std::unique_ptr<Gradient<T>> TorchGradient(const Net& net, const bp_host* host, bp_device device, bool amp) {
-  return std::make_unique<Autograd<T>>(net, host, torch_common::DeviceOf(device), amp);
+std::unique_ptr<Gradient<T>> TorchGradient(const Net& net, const bp_host* host, bp_device device, Amp amp) {
+  return std::make_unique<Autograd<T>>(net, host, device, amp);
 }
 
-template std::unique_ptr<Gradient<float>> TorchGradient(const Net&, const bp_host*, bp_device, bool);
-template std::unique_ptr<Gradient<double>> TorchGradient(const Net&, const bp_host*, bp_device, bool);
+template std::unique_ptr<Gradient<float>> TorchGradient(const Net&, const bp_host*, bp_device, Amp);
+template std::unique_ptr<Gradient<double>> TorchGradient(const Net&, const bp_host*, bp_device, Amp);
 
 }  // namespace backplane::ppo

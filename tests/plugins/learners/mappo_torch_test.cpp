@@ -2,6 +2,9 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "mappo_iteration.hpp"
 #include "torch_model.hpp"
 
@@ -85,12 +88,38 @@ TEST(MappoTorch, MixedPrecisionIsNearAndEndsWithTheGradient) {
   Iteration it({.rows = 20});
   const auto model = Torch(it);
   const std::vector<float> plain = it.GradientOf(*model, kLoss);
-  model->UseAmp(true);
+  model->UseAmp(Amp::kBf16);
   const std::vector<float> mixed = it.GradientOf(*model, kLoss);
   EXPECT_NE(mixed, plain);
   EXPECT_LE(Distance(mixed, plain), .05);
-  model->UseAmp(false);
+  model->UseAmp(Amp::kOff);
   EXPECT_EQ(it.GradientOf(*model, kLoss), plain);
+}
+
+TEST(MappoTorch, ScaledLossInFloat16GivesTheSameGradient) {
+  Iteration it({.rows = 20});
+  const auto model = Torch(it);
+  const std::vector<float> plain = it.GradientOf(*model, kLoss);
+  const auto scaled = [](double by) { return LossWith([&](LossOptions* o) { o->loss_scale = by; }); };
+  EXPECT_EQ(it.GradientOf(*model, scaled(1024)), plain) << "a power of 2 is exact in float32";
+  model->UseAmp(Amp::kFp16);
+  EXPECT_LE(Distance(it.GradientOf(*model, scaled(1024)), plain), .01);
+  const std::vector<float> overflowed = it.GradientOf(*model, scaled(1e8));
+  EXPECT_TRUE(std::any_of(overflowed.begin(), overflowed.end(), [](float x) { return !std::isfinite(x); }));
+}
+
+// 2^-24 is the least positive number in float16; a scale lifts gradients above it.
+TEST(MappoTorch, ScaleKeepsSmallGradientsOfFloat16) {
+  Iteration it({.rows = 20});
+  const auto model = Torch(it);
+  const auto small = [](double scale) {
+    return LossWith([&](LossOptions* o) { o->vf_coeff = 1e-7, o->entropy_coeff = 0, o->loss_scale = scale; });
+  };
+  const auto of_the_critic = [&](std::vector<float> all) { return std::vector<float>(all.begin() + it.net.split, all.end()); };
+  const std::vector<float> plain = of_the_critic(it.GradientOf(*model, small(1)));
+  model->UseAmp(Amp::kFp16);
+  EXPECT_GT(Distance(of_the_critic(it.GradientOf(*model, small(1))), plain), .2);
+  EXPECT_LE(Distance(of_the_critic(it.GradientOf(*model, small(65536))), plain), .02);
 }
 
 TEST(MappoTorch, MixedPrecisionIsTakenFromAGainOfAFifthOn) {
@@ -108,7 +137,7 @@ TEST(MappoTorch, AProbeKeepsThePathThatItReports) {
   Iteration it({.rows = 20});
   const auto model = Torch(it);
   const std::vector<float> plain = it.GradientOf(*model, kLoss);
-  model->UseAmp(true);
+  model->UseAmp(Amp::kBf16);
   const std::vector<float> mixed = it.GradientOf(*model, kLoss);
   std::string said;
   bp_host host = it.host;
