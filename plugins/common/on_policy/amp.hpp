@@ -1,6 +1,8 @@
 // Mixed precision, and the device of updates.
 #pragma once
 
+#include <algorithm>
+
 #include "backplane/ext/gpus.h"
 #include "backplane/options.hpp"
 #include "nn/bf16.hpp"
@@ -33,6 +35,16 @@ inline UpdateDevice DeviceOfUpdates(const bp_host* host, Device device, UpdatePa
   const bool gpu = device == Device::kCuda || (device == Device::kAuto && granted);
   if (gpu) bp::UseGpu(host);
   return {gpu || path == UpdatePath::kTorch, gpu};
+}
+
+// All granted GPUs, each with a shard of a minibatch; else the CPU, with the option's number of shards.
+inline TorchOptions TorchOptionsFor(const bp_host* host, bool gpu, int64_t shards, Amp amp) {
+  if (!gpu) return {.shards = shards, .amp = amp};
+  TorchOptions options{.devices = {}, .amp = amp};
+  for (uint32_t id = 0; id < std::max(bp::GrantedGpus(host), 1u); ++id)
+    options.devices.push_back({BP_DEVICE_CUDA, static_cast<int32_t>(id)});
+  options.shards = static_cast<int64_t>(options.devices.size());
+  return options;
 }
 
 // The error if LibTorch has no GPU for an update that should run there.

@@ -92,8 +92,11 @@ void Learner::ChooseModel(const bp_env_spec* env) {
   const auto& part = bp::OpenPart<TorchPart>(host(), "torch");
   if (gpu && !part.has_cuda()) throw on_policy::NoGpu(options_.device);
   UseTorch(part.memory, device, amp);
-  std::unique_ptr<TorchModel> model = part.model(net_, shape_, device, host());
-  model->UseAmp(amp);
+  TorchOptions torch_options = on_policy::TorchOptionsFor(host(), gpu, options_.update_shards, amp);
+  // Samples are on the env's device, so that is the first.
+  std::stable_partition(torch_options.devices.begin(), torch_options.devices.end(),
+                        [&](const bp_device& one) { return one.id == device.id; });
+  std::unique_ptr<TorchModel> model = part.model(net_, shape_, torch_options, host());
   probe_amp_ = gpu && !options_.use_amp;
   if (gpu) torch_actor_ = part.actor(net_, shape_, device, host());
   torch_model_ = model.get();

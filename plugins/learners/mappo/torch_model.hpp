@@ -17,7 +17,8 @@ class TorchModel : public Model {
   // The same delivery on the host, without copies of observations and states if it is on a device; valid until the next call.
   virtual bp::Delivery OnHost(const bp::Delivery& delivery) = 0;
 };
-std::unique_ptr<TorchModel> MakeTorchModel(const Net& net, const EnvShape& shape, bp_device device, const bp_host* host);
+std::unique_ptr<TorchModel> MakeTorchModel(const Net& net, const EnvShape& shape, const TorchOptions& options,
+                                           const bp_host* host);
 
 // Decides by the times of a gradient in float32 and in mixed precision, in ms: mixed precision from a speed-up of 1.2.
 struct AmpChoice {

@@ -47,10 +47,9 @@ class Gradient {
 template <class T>
 std::unique_ptr<Gradient<T>> FusedGradient(const Net& net, int64_t shards, Parallel parallel, const bp_host* host,
                                            nn::Precision precision = nn::Precision::kFull);
-// Computes on the device, to which each minibatch is copied, with layers in mixed precision. A minibatch that does not fit is
-// computed in parts. Throws bp::Error with BP_E_OOM_* if memory is short for one sample, or if parts are not allowed.
+// Computes on devices, to which each minibatch is copied, with layers in mixed precision (on_policy/torch_shards.hpp). Throws
+// bp::Error with BP_E_OOM_* if memory is short for one sample, or if smaller parts are not allowed.
 template <class T>
-std::unique_ptr<Gradient<T>> TorchGradient(const Net& net, const bp_host* host, bp_device device = {BP_DEVICE_CPU, 0},
-                                           Amp amp = Amp::kOff);
+std::unique_ptr<Gradient<T>> TorchGradient(const Net& net, const bp_host* host, const TorchOptions& options = {});
 
 }  // namespace backplane::ppo

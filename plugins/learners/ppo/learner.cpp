@@ -24,9 +24,9 @@ std::unique_ptr<Gradient<float>> Learner::MakeGradient() {
     return FusedGradient<float>(net_, options_.update_shards, OnHost(host()), host(), FusedPrecision(options_.use_amp));
   const auto& torch = bp::OpenPart<TorchPart>(host(), "torch");
   if (update_.gpu && !torch.has_cuda()) throw on_policy::NoGpu(options_.device);
-  const bp_device device{update_.gpu ? BP_DEVICE_CUDA : BP_DEVICE_CPU, 0};
-  UseTorch(torch.memory, device, options_.use_amp);
-  return torch.gradient(net_, host(), device, options_.use_amp);
+  const TorchOptions torch_options = on_policy::TorchOptionsFor(host(), update_.gpu, options_.update_shards, options_.use_amp);
+  UseTorch(torch.memory, torch_options.devices.front(), options_.use_amp);
+  return torch.gradient(net_, host(), torch_options);
 }
 
 Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, kOptions.Read(setup.config), EnvShape(setup.env)) {}

@@ -12,7 +12,7 @@ namespace backplane::ppo {
 struct TorchPart {
   uint32_t struct_size;
   bool (*has_cuda)();  // LibTorch is built for CUDA and sees a GPU
-  std::unique_ptr<Gradient<float>> (*gradient)(const Net& net, const bp_host* host, bp_device device, Amp amp);
+  std::unique_ptr<Gradient<float>> (*gradient)(const Net& net, const bp_host* host, const TorchOptions& options);
   torch_common::Memory memory;
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "mappo_iteration.hpp"
+#include "on_policy/shards.hpp"
 #include "torch_model.hpp"
 
 namespace backplane::mappo {
@@ -19,9 +20,9 @@ using test_support::AgentShape;
 
 constexpr bp_device kCpu{BP_DEVICE_CPU, 0};
 
-std::unique_ptr<TorchModel> Torch(Iteration& it) {
+std::unique_ptr<TorchModel> Torch(Iteration& it, const TorchOptions& options = {}) {
   at::set_num_threads(1);  // as in a trial
-  std::unique_ptr<TorchModel> model = MakeTorchModel(it.net, it.shape, kCpu, &it.host);
+  std::unique_ptr<TorchModel> model = MakeTorchModel(it.net, it.shape, options, &it.host);
   model->Take(it.rollout.delivery(), it.streams, it.batch.samples());
   return model;
 }
@@ -94,6 +95,22 @@ TEST(MappoTorch, MixedPrecisionIsNearAndEndsWithTheGradient) {
   EXPECT_LE(Distance(mixed, plain), .05);
   model->UseAmp(Amp::kOff);
   EXPECT_EQ(it.GradientOf(*model, kLoss), plain);
+}
+
+TEST(MappoTorch, ShardsDecideTheBitsAndDevicesDoNot) {
+  Iteration it({.rows = 200});
+  ASSERT_EQ(on_policy::RunsFor(it.All().n(), it.net.size, 3), 3) << "enough work";
+  const auto gradient = [&](int64_t shards, size_t devices) {
+    const auto model = Torch(it, {.devices = std::vector<bp_device>(devices, kCpu), .shards = shards});
+    return it.GradientOf(*model, kLoss);
+  };
+  const std::vector<float> two = gradient(2, 1), three = gradient(3, 1), one = gradient(1, 1);
+  EXPECT_EQ(gradient(2, 2), two);
+  EXPECT_EQ(gradient(3, 2), three);
+  EXPECT_EQ(gradient(1, 2), one) << "the second device idles";
+  EXPECT_NE(two, one);
+  EXPECT_NE(two, three);
+  EXPECT_LE(Distance(two, one), 1e-6);
 }
 
 TEST(MappoTorch, ScaledLossInFloat16GivesTheSameGradient) {

@@ -139,16 +139,17 @@ TEST(Ppo, AutoIsTheGrantedGpu) {
   EXPECT_EQ(cpu.host().gpu_uses + fused.host().gpu_uses, 0) << "the host then rejects the trial";
 }
 
-// The CPU as a device of limited memory: minibatches of 4,096 samples fit only in parts.
+// The CPU as a device of limited memory: minibatches of 1,024 samples fit only in parts.
 class LimitedPpo : public ::testing::Test {
  protected:
   static CartPoleTrial Trial() {
-    return CartPoleTrial(16, 256,
-                         {{"train_batch_size", "4096"},
-                          {"minibatch_size", "4096"},
+    return CartPoleTrial(16, 64,
+                         {{"train_batch_size", "1024"},
+                          {"minibatch_size", "1024"},
                           {"num_epochs", "2"},
                           {"hidden", "[64, 64]"},
-                          {"update_path", "torch"}});
+                          {"update_path", "torch"},
+                          {"update_shards", "1"}});
   }
 };
 
@@ -156,11 +157,11 @@ TEST_F(LimitedPpo, SumsGradientsOverPartsThatFit) {
   CartPoleTrial whole = Trial(), limited = Trial();
   ASSERT_EQ(whole.Iterate(), BP_OK) << whole.error();
   const bp_device_use use = whole.DeviceUse();
-  EXPECT_GT(use.peak_bytes, uint64_t{4096} * 64 * 4) << "activations of a layer";
+  EXPECT_GT(use.peak_bytes, uint64_t{1024} * 64 * 4) << "activations of a layer";
   limited.device_bytes = use.peak_bytes / 2;
   ASSERT_EQ(limited.Iterate(), BP_OK) << limited.error();
   EXPECT_LE(limited.DeviceUse().peak_bytes, use.peak_bytes) << "the peak is the process's";
-  EXPECT_TRUE(limited.host().logged.starts_with("4096 samples did not fit into the device's memory, so gradients are summed "))
+  EXPECT_TRUE(limited.host().logged.starts_with("1024 samples did not fit into the device's memory, so gradients are summed "))
       << limited.host().logged;
   whole.Act(0, 0, 16), limited.Act(0, 0, 16);
   for (int row = 0; row < 16; ++row) EXPECT_NEAR(limited.value().data[row], whole.value().data[row], 1e-5);
