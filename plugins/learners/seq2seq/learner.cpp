@@ -32,7 +32,7 @@ Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, EnvShape(setup.
 
 Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
     : DataLearner(setup),
-      options_(ReadOptions(setup.config, torch_common::HasCuda(), bp::GrantedGpus(setup.host) > 0)),
+      options_(ReadOptions(setup.config, torch_common::HasCuda(), bp::GrantedGpus(setup.host))),
       shape_(shape),
       seed_(setup.seed),
       chosen_(ChooseConfig(options_, shape)),

@@ -18,8 +18,10 @@ bool HasBf16() {
   return avx512_bf16 || (__get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 22 & 1));  // AMX
 }
 
-bp_device DeviceOf(const Options& o, bool has_cuda, bool granted) {
-  if (granted && !o.wanted_device && !has_cuda)
+bp_device DeviceOf(const Options& o, bool has_cuda, uint32_t granted) {
+  if (granted > 1)
+    throw bp::ConfigError("resources.gpus: expected at most 1, which is all that the learner uses, got " + std::to_string(granted));
+  if (granted > 0 && !o.wanted_device && !has_cuda)
     throw bp::ConfigError(
         "device: auto: expected a LibTorch built for the GPU that resources.gpus grants, got one without CUDA; set "
         "resources.gpus: 0 to train on the CPU");
@@ -129,7 +131,7 @@ NetworkOptions::NetworkOptions() {
   for (const ShareField& share : kDropouts) this->*share.at = -1;
 }
 
-Options ReadOptions(const bp::Config& config, bool has_cuda, bool granted) {
+Options ReadOptions(const bp::Config& config, bool has_cuda, uint32_t granted) {
   Options o = kOptions.Read(config);
   o.sizes = SizesOf(o);
   o.device = DeviceOf(o, has_cuda, granted);

@@ -147,9 +147,9 @@ inline constexpr bp::OptionTable kOptions{
 };
 
 // Two of effective_batch_size, per_device_train_batch_size and gradient_accumulation_steps determine the third. `has_cuda`: a
-// GPU is available; `granted`: resources.gpus asked for one. Throws bp::ConfigError for contradictions and for features that
+// GPU is available; `granted`: their number in resources.gpus. Throws bp::ConfigError for contradictions and for features that
 // the device lacks.
-Options ReadOptions(const bp::Config& config, bool has_cuda, bool granted = false);
+Options ReadOptions(const bp::Config& config, bool has_cuda, uint32_t granted = 0);
 
 struct EnvShape {
   explicit EnvShape(const bp_env_spec* env);  // throws bp::Unsupported with a reason

@@ -17,12 +17,12 @@ using testing::Tiny;
 using testing::Trial;
 using Set = testing::Options;
 
-ModelOptions Chosen(Set options, bool has_cuda, bool granted = false) {
+ModelOptions Chosen(Set options, bool has_cuda, uint32_t granted = 0) {
   const backplane::test_support::FakeHost host(*testing::Plugin()->descriptor(0), std::move(options));
   return ReadOptions(bp::Config(&host.config), has_cuda, granted);
 }
 
-std::string Refusal(Set options, bool has_cuda, bool granted = false) {
+std::string Refusal(Set options, bool has_cuda, uint32_t granted = 0) {
   try {
     Chosen(std::move(options), has_cuda, granted);
   } catch (const bp::Error& e) {
@@ -53,9 +53,10 @@ TEST(Seq2seqDevice, RejectsUnusableDevices) {
 }
 
 TEST(Seq2seqDevice, AutoIsTheGrantedGpuOrAnError) {
-  EXPECT_EQ(Refusal({}, true, true), "accepted");
-  EXPECT_THAT(Refusal({}, false, true), HasSubstr("device: auto: expected a LibTorch built for the GPU that resources.gpus"));
-  EXPECT_EQ(Refusal({{"device", "cpu"}}, false, true), "accepted") << "the host rejects a GPU that idles";
+  EXPECT_EQ(Refusal({}, true, 1), "accepted");
+  EXPECT_THAT(Refusal({}, true, 2), HasSubstr("resources.gpus: expected at most 1, which is all that the learner uses, got 2"));
+  EXPECT_THAT(Refusal({}, false, 1), HasSubstr("device: auto: expected a LibTorch built for the GPU that resources.gpus"));
+  EXPECT_EQ(Refusal({{"device", "cpu"}}, false, 1), "accepted") << "the host rejects a GPU that idles";
 }
 
 TEST(Seq2seqDevice, IsRejectedByTheLearnerWithoutAGpu) {
