@@ -19,12 +19,21 @@ budget: {env_steps: 20000}
 evaluation: {episodes: 0}
 )";
 
-// A learner that claims to compute on a GPU.
-constexpr char kOnAGpu[] = "run walk.yaml --set learner.plugin=toils --set learner.options={} --set resources.gpus=1";
+// Its learner claims to compute on a GPU.
+constexpr char kWalkOnAGpu[] = R"(experiment: walk
+env: {plugin: cartpole}
+learner: {plugin: toils}
+rollout: {num_env_runners: 2, num_envs_per_env_runner: 8}
+budget: {env_steps: 20000}
+resources: {gpus: 1}
+)";
 
 class MonitorTest : public ProgramTest {
  protected:
-  MonitorTest() { Write("walk.yaml", kMonitoredWalk); }
+  MonitorTest() {
+    Write("walk.yaml", kMonitoredWalk);
+    Write("gpu.yaml", kWalkOnAGpu);
+  }
   ~MonitorTest() override { unsetenv("LD_LIBRARY_PATH"); }
 
   // The last row of resources.csv: cells by column.
@@ -52,7 +61,7 @@ TEST_F(MonitorTest, ATrialWithoutAGpuHasItsGpuColumnsEmpty) {
 
 TEST_F(MonitorTest, ATrialSamplesTheGpuItWasGranted) {
   setenv("LD_LIBRARY_PATH", BACKPLANE_BINARY_DIR "/tests/fake_nvml", 1);
-  const Finished run = Run(kOnAGpu);
+  const Finished run = Run("run gpu.yaml");
   ASSERT_EQ(run.exit, 0) << run.err;
   const auto row = LastRow();
   EXPECT_EQ(row.at("gpu_util_pct"), "40.0");
@@ -67,20 +76,20 @@ TEST_F(MonitorTest, RejectsAGpuThatWouldIdle) {
   EXPECT_THAT(run.err, testing::HasSubstr("resources.gpus: expected a learner or an env that computes on a GPU, got "
                                           "learner.random and env.cartpole with 1, which would idle"));
   EXPECT_THAT(run.err, testing::HasSubstr("hint: --set resources.gpus=0"));
-  EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs/walk/trials")) << "nothing was started";
 }
 
 TEST_F(MonitorTest, RejectsAGpuThatTheLearnersLibTorchCannotUse) {
   setenv("LD_LIBRARY_PATH", BACKPLANE_BINARY_DIR "/tests/fake_nvml", 1);
-  const Finished run = Run("run walk.yaml --set learner.plugin=ppo --set learner.options={num_gpus_per_learner:1}");
+  Write("ppo.yaml",
+        "experiment: ppo\nenv: {plugin: cartpole}\nlearner: {plugin: ppo}\nbudget: {iterations: 1}\nresources: {gpus: 1}\n");
+  const Finished run = Run("run ppo.yaml");
   EXPECT_EQ(run.exit, 2);
   EXPECT_THAT(run.err, testing::HasSubstr("device: auto: expected a LibTorch built for the GPU that resources.gpus grants"));
 }
 
 TEST_F(MonitorTest, AGrantedGpuIsShownWithItsTargetsDuringTheTrial) {
   setenv("LD_LIBRARY_PATH", BACKPLANE_BINARY_DIR "/tests/fake_nvml", 1);
-  const Finished run =
-      Run(kOnAGpu + std::string(" --set budget.env_steps=null --set budget.wall_time=3s --set sweep.seeds.n=2"));
+  const Finished run = Run("run gpu.yaml --set budget.env_steps=null --set budget.wall_time=3s --set sweep.seeds.n=2");
   ASSERT_EQ(run.exit, 0) << run.err;
   EXPECT_THAT(run.out + run.err, testing::HasSubstr("gpu_util_pct 40 (target 90)"));
   EXPECT_THAT(run.out + run.err, testing::HasSubstr("gpu_power_w 100"));
@@ -88,7 +97,7 @@ TEST_F(MonitorTest, AGrantedGpuIsShownWithItsTargetsDuringTheTrial) {
 
 TEST_F(MonitorTest, AReportNamesTheGpusOfTheMachine) {
   setenv("LD_LIBRARY_PATH", BACKPLANE_BINARY_DIR "/tests/fake_nvml", 1);
-  ASSERT_EQ(Run(kOnAGpu + std::string(" --set +report.kind=comparison")).exit, 0);
+  ASSERT_EQ(Run("run gpu.yaml --set +report.kind=comparison").exit, 0);
   const nlohmann::json devices = nlohmann::json::parse(ReadFile(dir_ / "outputs/walk/run.json")).at("devices");
   ASSERT_FALSE(devices.empty());
   EXPECT_NE(ReadFile(dir_ / "outputs/walk/report/comparison_report.txt").find(devices[0].at("name").get<std::string>()),

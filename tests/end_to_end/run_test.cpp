@@ -56,7 +56,8 @@ TEST_F(RunCommand, NamesTheThreadsThatCollectAndThoseThatShareTheLearnersWork) {
 
 TEST_F(RunCommand, EndsWithTheIterationThatCompletesItsEpisodes) {
   Write("walk.yaml", kRandom);
-  const Finished run = Run("run walk.yaml --set budget={episodes:200} --set checkpoint.every_episodes=60");
+  const Finished run =
+      Run("run walk.yaml --set budget.env_steps=null --set budget.episodes=200 --set checkpoint.every_episodes=60");
   ASSERT_EQ(run.exit, 0) << run.err;
   std::vector<uint64_t> episodes;
   std::istringstream lines(ReadFile(Attempt("walk") / "metrics.jsonl"));

@@ -64,7 +64,7 @@ TEST(CheckpointDue, ServesBothIntervals) {
   EXPECT_TRUE(due.After(1, 12));
   EXPECT_FALSE(due.After(2, 13));
   EXPECT_TRUE(due.After(3, 14));
-  EXPECT_FALSE(CheckpointDue({}).After(3, 14));
+  EXPECT_FALSE(CheckpointDue(CheckpointConfig{}).After(3, 14));
 }
 
 TEST(Budget, LimitsContainTheRemainingBudget) {
