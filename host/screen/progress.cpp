@@ -75,6 +75,8 @@ std::string FormatProgress(const StatusFile& status, const BudgetConfig& budget,
   fields.push_back({5, budget.iterations ? fmt::format("iteration {}/{}", status.iteration, *budget.iterations)
                                          : fmt::format("iteration {}", status.iteration)});
   fields.push_back({6, Steps(status, budget)});
+  if (budget.episodes)
+    fields.push_back({5, fmt::format("{}/{} episodes", FormatCount(status.episodes), FormatCount(*budget.episodes))});
   fields.push_back({1, fmt::format("{} %", static_cast<int>(std::clamp(status.progress, 0.0, 1.0) * 100))});
   const std::vector<LiveValue> live = LiveOf(status);
   const auto add_live = [&](bool asked) {

@@ -12,6 +12,7 @@ double Progress(const BudgetConfig& budget, const Spent& spent) {
   const auto share = [&](double used, double limit) { progress = std::max(progress, limit > 0 ? used / limit : 1.0); };
   if (budget.iterations) share(static_cast<double>(spent.iterations), static_cast<double>(*budget.iterations));
   if (budget.env_steps) share(static_cast<double>(spent.env_steps), static_cast<double>(*budget.env_steps));
+  if (budget.episodes) share(static_cast<double>(spent.episodes), static_cast<double>(*budget.episodes));
   if (budget.epochs) share(spent.epochs, static_cast<double>(*budget.epochs));
   if (budget.wall_time_s) share(spent.seconds, *budget.wall_time_s);
   return std::min(progress, 1.0);
@@ -20,6 +21,7 @@ double Progress(const BudgetConfig& budget, const Spent& spent) {
 bool Reached(const BudgetConfig& budget, const Spent& spent) {
   return (budget.iterations && spent.iterations >= *budget.iterations) ||
          (budget.env_steps && spent.env_steps >= *budget.env_steps) ||
+         (budget.episodes && spent.episodes >= *budget.episodes) ||
          (budget.epochs && spent.epochs >= static_cast<double>(*budget.epochs)) ||
          (budget.wall_time_s && spent.seconds >= *budget.wall_time_s);
 }

@@ -186,6 +186,18 @@ ExitReason TryToShareOut(const TrialSpec& spec, TrialParts* parts) {
   }
 }
 
+constexpr char kGpusKey[] = "resources.gpus";
+
+// A GPU that no plugin uses would be kept from other trials, and its use in the report would be 0.
+ExitReason TryToUseGpus(const TrialSpec& spec, const TrialParts& parts) {
+  const double granted = spec.experiment.resources.gpus;
+  if (granted == 0 || parts.UsesGpu()) return {};
+  return {kExitConfig, Outcome::kConfig, "",
+          fmt::format("{}: expected a learner or an env that computes on a GPU, got {} and {} with {:g}, which would idle\n"
+                      "hint: --set {}=0",
+                      kGpusKey, spec.learner.id, spec.env.id, granted, kGpusKey)};
+}
+
 // Returns the result after all plugins are destroyed, so that a crash at destruction belongs to its own check.
 TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, StatusWriter* status,
                const std::atomic<bool>& cancelled, TrialExit* exit) {
@@ -198,10 +210,14 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
   });
   ExitReason failed = TryToLoad(&parts, spec.experiment.evaluation.episodes);
   const RecordedMeasures records = failed.exit == kExitOk ? RecordedNames(&parts) : RecordedMeasures();
-  bool workers_refused = false;
+  const char* refused_key = nullptr;
+  if (failed.exit == kExitOk) {
+    failed = TryToUseGpus(spec, parts);
+    if (failed.exit != kExitOk) refused_key = kGpusKey;
+  }
   if (failed.exit == kExitOk && spec.experiment.rollout.workers > 0) {
     failed = TryToShareOut(spec, &parts);
-    workers_refused = failed.exit != kExitOk;
+    if (failed.exit != kExitOk) refused_key = kWorkersKey;
   }
   const bool may_begin_anew = spec.start_from && spec.start_from->may_be_broken_off;
   if (failed.exit == kExitOk && spec.start_from && !may_begin_anew)
@@ -215,9 +231,9 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
   warnings.insert(warnings.end(), endless.begin(), endless.end());
   TrialCheck check{spec.trial_id, failed.outcome, failed.plugin, Bounded(failed.error), "", "", size,
                    records,       saves,          warnings,      Bounded(not_taken)};
-  if (workers_refused) {
-    const auto place = spec.origin.find(kWorkersKey);
-    check.path = kWorkersKey;
+  if (refused_key != nullptr) {
+    const auto place = spec.origin.find(refused_key);
+    check.path = refused_key;
     check.place = place == spec.origin.end() ? "" : place->second;
   } else if (failed.outcome == Outcome::kConfig) {
     const size_t end = std::min(check.error.find('\n'), check.error.size());  // of the sentence; a hint may follow

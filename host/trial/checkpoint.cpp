@@ -71,7 +71,8 @@ void CheckHeader(const CheckpointHeader& header, uint64_t bytes_left, const std:
     Refuse("it belongs to another trial: expected " + trial_id + ", got " + nlohmann::json(header.trial_id).dump());
   if (!(header.seconds >= 0) || std::isinf(header.seconds)) Refuse("its header: \"seconds\": expected 0 or more");
   if (header.warm_up && (header.warm_up->env_steps > header.env_steps || !(header.warm_up->seconds >= 0) ||
-                         !(header.warm_up->seconds <= header.seconds) || !std::isfinite(header.warm_up->epochs)))
+                         !(header.warm_up->seconds <= header.seconds) || !std::isfinite(header.warm_up->epochs) ||
+                         header.warm_up->episodes > header.window.total))
     Refuse("its header: \"warm_up\": expected at most the trial's steps and seconds, got more");
   uint64_t sum = 0;
   for (const CheckpointPart& part : header.parts) {

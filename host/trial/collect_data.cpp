@@ -3,8 +3,17 @@
 #include <fmt/format.h>
 
 #include "data/micro_batch_limit.hpp"
+#include "trial/device_memory.hpp"
 
 namespace backplane {
+
+void CollectData::Check(const bp_request&) const {
+  const BudgetConfig& budget = parts_.spec.experiment.budget;
+  if (budget.episodes && !budget.iterations && !budget.env_steps && !budget.epochs && !budget.wall_time_s)
+    throw TrialFailure(BP_E_CONFIG, parts_.learner.id(),
+                       "asks for data, which has no episodes, so budget.episodes is never reached; set budget.iterations, "
+                       "env_steps, epochs or wall_time instead");
+}
 
 bool CollectData::Collect(const bp_request& request) {
   DataLoader& loader = Loader();
@@ -48,13 +57,7 @@ DataLoader& CollectData::Loader() {
 void CollectData::Record() {
   parts_.metrics.Record("data/epoch", loader_->epochs());
   parts_.metrics.Record("data/micro_batch", static_cast<double>(loader_->micro_batch()));
-  if (ReportsDeviceUse(parts_.learner)) {
-    constexpr double kMiB = 1024 * 1024;
-    const GroupMemory& device = loader_->device();
-    parts_.metrics.Record("device/live_mb", device.live_bytes / kMiB);
-    parts_.metrics.Record("device/peak_mb", device.peak_bytes / kMiB);
-    parts_.metrics.Record("device/reserved_mb", device.reserved_bytes / kMiB);
-  }
+  if (ReportsDeviceUse(parts_.learner)) RecordDeviceUse(loader_->device(), &parts_.metrics);
   TellShrinks();
 }
 

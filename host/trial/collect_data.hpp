@@ -16,7 +16,7 @@ class CollectData : public Collecting {
   CollectData(const LoopParts& parts, LoopState& state, WarningList& warnings)
       : parts_(parts), state_(state), warnings_(warnings) {}
 
-  void Check(const bp_request&) const override {}
+  void Check(const bp_request& request) const override;
   void Prepare(const bp_request& request) override { Loader().Prepare(request); }
   bool Collect(const bp_request& request) override;
   void Save(Checkpoint* checkpoint) override;

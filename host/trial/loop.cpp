@@ -10,6 +10,7 @@
 #include "backplane/channels.hpp"
 #include "record/results_folder.hpp"
 #include "trial/checkpoint_folder.hpp"
+#include "trial/device_memory.hpp"
 #include "trial/phase_meter.hpp"
 
 namespace backplane {
@@ -67,6 +68,7 @@ void TrialLoop::Run() {
 void TrialLoop::Begin() {
   const bool resumed = parts_.spec.resume && Resume(parts_, &state_, &collecting_);
   if (!resumed && parts_.spec.start_from) StartFromOther(parts_);
+  checkpoint_due_ = CheckpointDue(parts_.spec.experiment.checkpoint, state_.window.total());
 }
 
 void TrialLoop::End() {
@@ -121,8 +123,7 @@ bool TrialLoop::StartIteration(const bp_request& request) {
     stopped_ = true;
     return false;
   }
-  const uint64_t every = experiment.checkpoint_every_iterations, done = state_.count.iterations;
-  if (done > 0 && every > 0 && done % every == 0) checkpointing_.Save();
+  if (checkpoint_due_.After(state_.count.iterations, state_.window.total())) checkpointing_.Save();
   return true;
 }
 
@@ -158,6 +159,7 @@ void TrialLoop::CloseIteration() {
 
 void TrialLoop::CountIteration() {
   state_.iteration.End();
+  if (!collecting_.data().started()) RecordDeviceUse(parts_.learner, &parts_.metrics);
   const uint64_t number = state_.count.open_iteration();
   speed_.Add(state_.iteration);
   state_.fingerprints.Write(number, checkpointing_.keeps_before());
@@ -168,7 +170,8 @@ void TrialLoop::CountIteration() {
 
 // From here on, the shares of time are measured too. The other threads are idle between two requests.
 void TrialLoop::EndWarmUp() {
-  state_.count.warm_up = WarmUp{state_.count.env_steps, state_.clock.trial_s(), collecting_.data().epochs()};
+  state_.count.warm_up =
+      WarmUp{state_.count.env_steps, state_.clock.trial_s(), collecting_.data().epochs(), state_.window.total()};
   state_.lines.ResetClocks();
   state_.clock.MeasureFromNow();
 }
@@ -194,11 +197,14 @@ bp_limits TrialLoop::LimitsNow() const {
     ++spent.iterations;  // the next request closes it, and an attempt that resumes there has counted it
   bp_limits limits = Limits(experiment.budget, spent, parts_.env.rows(), parts_.call_rows);
   limits.device_bytes = experiment.resources.device_memory_bytes.value_or(0);
+  if (experiment.on_failure.device_oom.action != FailureAction::kShrink) limits.flags |= BP_LIMIT_NO_SHRINK;
   collecting_.data().Limit(&limits);
   return limits;
 }
 
-Spent TrialLoop::SpentNow() const { return state_.count.SpentOfBudget(state_.clock.trial_s(), collecting_.data().epochs()); }
+Spent TrialLoop::SpentNow() const {
+  return state_.count.SpentOfBudget(state_.clock.trial_s(), collecting_.data().epochs(), state_.window.total());
+}
 
 LoopResult TrialLoop::Result() const {
   LoopResult result;

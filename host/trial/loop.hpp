@@ -56,6 +56,7 @@ class TrialLoop {
   Ticks ticks_;
   TrialEvaluation evaluation_;
   TrialSpeed speed_;
+  CheckpointDue checkpoint_due_;
   bool stopped_ = false, pruned_ = false;
 };
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "base/bounded.hpp"
 #include "plugin/catalog.hpp"
 #include "plugin/host_named.hpp"
@@ -28,7 +30,8 @@ TrialParts::Shared::Shared(const TrialSpec& spec)
     : trial_id(spec.trial_id),
       attempt_dir(spec.attempt_dir.string()),
       trial_dir(spec.checkpoint_dir.parent_path().string()),
-      trial{sizeof trial, static_cast<uint32_t>(spec.attempt), trial_id.c_str(), attempt_dir.c_str(), trial_dir.c_str()} {}
+      trial{sizeof trial, static_cast<uint32_t>(spec.attempt), trial_id.c_str(), attempt_dir.c_str(), trial_dir.c_str()},
+      gpus{sizeof gpus, static_cast<uint32_t>(std::ceil(spec.experiment.resources.gpus)), HostServices::UseGpu} {}
 
 TrialParts::TrialParts(const TrialSpec& spec, StatusWriter* status, const std::atomic<bool>* cancelled, Log log)
     : spec_(spec), status_(*status), shared_(std::make_shared<Shared>(spec)) {
@@ -48,6 +51,8 @@ TrialParts::TrialParts(const TrialSpec& spec, StatusWriter* status, const std::a
     threads_->parallel().Run(n, piece, context);
   };
   sinks_.phase = PhaseService();
+  sinks_.gpus = &shared_->gpus;
+  sinks_.uses_gpu = [this](const std::string&) { uses_gpu_ = true; };
   sinks_.part = [this](const std::string& id, const std::string& name) { return OpenPart(id, name); };
   evaluation_sinks_ = sinks_;
   evaluation_sinks_.fact = [this](const std::string& id, const std::string& key, const std::string& value) {

@@ -50,6 +50,8 @@ class TrialParts {
   // By plugin id, as recorded by the plugins. The evaluation env may have different options, so it has its own key,
   // "env.name@evaluation".
   const PluginFacts& facts() const { return facts_; }
+  // An env or a learner computes on a GPU (ext/gpus.h), or the env's channels are on one. Valid after Load.
+  bool UsesGpu() const { return uses_gpu_ || env_->spec().device.type != BP_DEVICE_CPU; }
   const std::string& torch_version() const { return torch_version_; }
 
  private:
@@ -68,11 +70,13 @@ class TrialParts {
     const std::string trial_id, attempt_dir;
     const std::string trial_dir;  // folder of the checkpoint: shared by all attempts, separate for a replay
     const bp_host_trial_1 trial;  // for learners and monitors
+    const bp_host_gpus_1 gpus;    // for envs and learners
     MetricsHub metrics;
   };
   const std::shared_ptr<Shared> shared_;
   HostSinks sinks_, evaluation_sinks_, learner_sinks_, monitor_sinks_;
   PluginFacts facts_;
+  bool uses_gpu_ = false;
   std::map<std::filesystem::path, PluginInfo> infos_;  // by plugin file
   std::string torch_version_, section_;
   std::unique_ptr<TrialThreads> threads_;

@@ -20,11 +20,12 @@ struct TrialCount {
   // True if the current or next iteration is number 0, the warm-up.
   bool warms_up() const { return first_warms_up && !warm_up; }
   uint64_t open_iteration() const { return warms_up() ? 0 : iterations + 1; }
-  // The spent part of the budget; `seconds` and `epochs` cover the whole trial.
-  Spent SpentOfBudget(double seconds, double epochs) const {
+  // The spent part of the budget; the arguments cover the whole trial.
+  Spent SpentOfBudget(double seconds, double epochs, uint64_t episodes = 0) const {
     if (warms_up()) return {};
     const WarmUp before = warm_up.value_or(WarmUp{});
-    return {iterations, env_steps - before.env_steps, seconds - before.seconds, epochs - before.epochs};
+    return {iterations, env_steps - before.env_steps, seconds - before.seconds, epochs - before.epochs,
+            episodes - std::min(before.episodes, episodes)};
   }
 };
 

@@ -6,6 +6,7 @@
 #include "backplane/env.h"
 #include "backplane/ext/clock.h"
 #include "backplane/ext/device_use.h"
+#include "backplane/ext/gpus.h"
 #include "backplane/ext/held_out.h"
 #include "backplane/ext/inject.h"
 #include "backplane/ext/snapshot.h"
@@ -157,6 +158,11 @@ TEST(Layout, HostTrial) {
   SIZE(bp_host_trial_1, 32);
   AT(bp_host_trial_1, struct_size, 0); AT(bp_host_trial_1, attempt, 4); AT(bp_host_trial_1, trial_id, 8);
   AT(bp_host_trial_1, attempt_dir, 16); AT(bp_host_trial_1, trial_dir, 24);
+}
+
+TEST(Layout, HostGpus1) {
+  SIZE(bp_host_gpus_1, 16);
+  AT(bp_host_gpus_1, struct_size, 0); AT(bp_host_gpus_1, granted, 4); AT(bp_host_gpus_1, use, 8);
 }
 
 TEST(Layout, MonitorApi) {

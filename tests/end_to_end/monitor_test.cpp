@@ -19,9 +19,21 @@ budget: {env_steps: 20000}
 evaluation: {episodes: 0}
 )";
 
+// Its learner claims to compute on a GPU.
+constexpr char kWalkOnAGpu[] = R"(experiment: walk
+env: {plugin: cartpole}
+learner: {plugin: toils}
+rollout: {num_env_runners: 2, num_envs_per_env_runner: 8}
+budget: {env_steps: 20000}
+resources: {gpus: 1}
+)";
+
 class MonitorTest : public ProgramTest {
  protected:
-  MonitorTest() { Write("walk.yaml", kMonitoredWalk); }
+  MonitorTest() {
+    Write("walk.yaml", kMonitoredWalk);
+    Write("gpu.yaml", kWalkOnAGpu);
+  }
   ~MonitorTest() override { unsetenv("LD_LIBRARY_PATH"); }
 
   // The last row of resources.csv: cells by column.
@@ -49,7 +61,7 @@ TEST_F(MonitorTest, ATrialWithoutAGpuHasItsGpuColumnsEmpty) {
 
 TEST_F(MonitorTest, ATrialSamplesTheGpuItWasGranted) {
   setenv("LD_LIBRARY_PATH", BACKPLANE_BINARY_DIR "/tests/fake_nvml", 1);
-  const Finished run = Run("run walk.yaml --set resources.gpus=1");
+  const Finished run = Run("run gpu.yaml");
   ASSERT_EQ(run.exit, 0) << run.err;
   const auto row = LastRow();
   EXPECT_EQ(row.at("gpu_util_pct"), "40.0");
@@ -57,11 +69,27 @@ TEST_F(MonitorTest, ATrialSamplesTheGpuItWasGranted) {
   EXPECT_EQ(row.at("gpu_whole_device"), "0");
 }
 
+TEST_F(MonitorTest, RejectsAGpuThatWouldIdle) {
+  setenv("LD_LIBRARY_PATH", BACKPLANE_BINARY_DIR "/tests/fake_nvml", 1);
+  const Finished run = Run("run walk.yaml --set resources.gpus=1");
+  EXPECT_EQ(run.exit, 2);
+  EXPECT_THAT(run.err, testing::HasSubstr("resources.gpus: expected a learner or an env that computes on a GPU, got "
+                                          "learner.random and env.cartpole with 1, which would idle"));
+  EXPECT_THAT(run.err, testing::HasSubstr("hint: --set resources.gpus=0"));
+}
+
+TEST_F(MonitorTest, RejectsAGpuThatTheLearnersLibTorchCannotUse) {
+  setenv("LD_LIBRARY_PATH", BACKPLANE_BINARY_DIR "/tests/fake_nvml", 1);
+  Write("ppo.yaml",
+        "experiment: ppo\nenv: {plugin: cartpole}\nlearner: {plugin: ppo}\nbudget: {iterations: 1}\nresources: {gpus: 1}\n");
+  const Finished run = Run("run ppo.yaml");
+  EXPECT_EQ(run.exit, 2);
+  EXPECT_THAT(run.err, testing::HasSubstr("device: auto: expected a LibTorch built for the GPU that resources.gpus grants"));
+}
+
 TEST_F(MonitorTest, AGrantedGpuIsShownWithItsTargetsDuringTheTrial) {
   setenv("LD_LIBRARY_PATH", BACKPLANE_BINARY_DIR "/tests/fake_nvml", 1);
-  const Finished run =
-      Run("run walk.yaml --set resources.gpus=1 --set budget.env_steps=null --set budget.wall_time=3s"
-          " --set sweep.seeds.n=2 --set learner.options.horizon=2048");
+  const Finished run = Run("run gpu.yaml --set budget.env_steps=null --set budget.wall_time=3s --set sweep.seeds.n=2");
   ASSERT_EQ(run.exit, 0) << run.err;
   EXPECT_THAT(run.out + run.err, testing::HasSubstr("gpu_util_pct 40 (target 90)"));
   EXPECT_THAT(run.out + run.err, testing::HasSubstr("gpu_power_w 100"));
@@ -69,7 +97,7 @@ TEST_F(MonitorTest, AGrantedGpuIsShownWithItsTargetsDuringTheTrial) {
 
 TEST_F(MonitorTest, AReportNamesTheGpusOfTheMachine) {
   setenv("LD_LIBRARY_PATH", BACKPLANE_BINARY_DIR "/tests/fake_nvml", 1);
-  ASSERT_EQ(Run("run walk.yaml --set resources.gpus=1 --set +report.kind=comparison").exit, 0);
+  ASSERT_EQ(Run("run gpu.yaml --set +report.kind=comparison").exit, 0);
   const nlohmann::json devices = nlohmann::json::parse(ReadFile(dir_ / "outputs/walk/run.json")).at("devices");
   ASSERT_FALSE(devices.empty());
   EXPECT_NE(ReadFile(dir_ / "outputs/walk/report/comparison_report.txt").find(devices[0].at("name").get<std::string>()),

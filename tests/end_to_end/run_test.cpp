@@ -1,6 +1,8 @@
 // A run from file to result, and repeated commands.
 #include <gmock/gmock.h>
 
+#include <sstream>
+
 #include "places.hpp"
 #include "program.hpp"
 
@@ -50,6 +52,27 @@ TEST_F(RunCommand, NamesTheThreadsThatCollectAndThoseThatShareTheLearnersWork) {
   ASSERT_EQ(Run("run walk.yaml --set rollout.threads=3").exit, 0);
   EXPECT_EQ(Result("walk")["threads"], 3);
   EXPECT_EQ(Result("walk")["learner_threads"], 3);
+}
+
+TEST_F(RunCommand, EndsWithTheIterationThatCompletesItsEpisodes) {
+  Write("walk.yaml", kRandom);
+  const Finished run =
+      Run("run walk.yaml --set budget.env_steps=null --set budget.episodes=200 --set checkpoint.every_episodes=60");
+  ASSERT_EQ(run.exit, 0) << run.err;
+  std::vector<uint64_t> episodes;
+  std::istringstream lines(ReadFile(Attempt("walk") / "metrics.jsonl"));
+  for (std::string line; std::getline(lines, line);) episodes.push_back(nlohmann::json::parse(line)["episodes"]);
+  ASSERT_GT(episodes.size(), 1u);
+  EXPECT_GE(episodes.back(), 200u);
+  EXPECT_LT(episodes[episodes.size() - 2], 200u);
+  EXPECT_EQ(Result("walk")["episodes"], episodes.back());
+}
+
+TEST_F(RunCommand, RejectsEpisodesAsTheBudgetOfACommand) {
+  Write("walk.yaml", "experiment: walk\nlearner: {command: [echo, hello]}\nbudget: {episodes: 5}\n");
+  const Finished run = Run("run walk.yaml");
+  EXPECT_EQ(run.exit, 2);
+  EXPECT_THAT(run.err, HasSubstr("budget.episodes: a command does not report its episodes"));
 }
 
 TEST_F(RunCommand, RecordsHowWellTheThreadsWereUsed) {

@@ -52,7 +52,7 @@ json SpeedExperiment(const Experiment& experiment, const BenchPlan& plan, bool h
   bench.evaluation.episodes = 0;
   bench.evaluation.at_start = false;
   bench.evaluation.every_iterations = 0;
-  bench.checkpoint_every_iterations = 0;
+  bench.checkpoint = {};
   bench.resources.exclusive = true;
   bench.live.clear();
   bench.output_dir = plan.out;  // if run by hand, it must not resume in the experiment's own results

@@ -326,7 +326,7 @@ std::optional<LearningScores> TuneBatches::Learn(const std::vector<Change>& kept
   check.name += "_tune_check";
   check.preset.reset();
   check.budget = length.budget;
-  check.checkpoint_every_iterations = 0;
+  check.checkpoint = {};
   check.resources.exclusive = true;
   check.live.clear();
   check.output_dir = out.string();

@@ -151,6 +151,7 @@ std::string BudgetArguments(const BudgetConfig& budget) {
   std::string text;
   if (budget.iterations) text += fmt::format(" --set budget.iterations={}", *budget.iterations);
   if (budget.env_steps) text += fmt::format(" --set budget.env_steps={}", *budget.env_steps);
+  if (budget.episodes) text += fmt::format(" --set budget.episodes={}", *budget.episodes);
   if (budget.epochs) text += fmt::format(" --set budget.epochs={}", *budget.epochs);
   if (budget.wall_time_s) text += " --set budget.wall_time=" + FormatDuration(*budget.wall_time_s);
   return text.empty() ? std::string(" ") + kSomeBudget : text;
@@ -184,7 +185,7 @@ class TuneSession {
 
  private:
   static bool HasLimit(const BudgetConfig& budget) {
-    return budget.iterations || budget.env_steps || budget.epochs || budget.wall_time_s;
+    return budget.iterations || budget.env_steps || budget.episodes || budget.epochs || budget.wall_time_s;
   }
 
   TuneSetup SetupOf() const {

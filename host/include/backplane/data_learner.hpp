@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "backplane/ext/device_use.h"
 #include "backplane/ext/held_out.h"
 #include "backplane/learner.hpp"
 
@@ -20,16 +19,10 @@ struct DataRequest {
 
 namespace detail {
 BP_NAMED(HeldOutLoss)
-BP_NAMED(DeviceUse)
-BP_NAMED(ResetPeak)
 
 template <class P>
 concept TellsHeldOutLoss = requires(P& p, const Delivery& d) {
   double{p.HeldOutLoss(d)};
-};
-template <class P>
-concept TellsDeviceUse = requires(P& p, const P& c) {
-  bp_device_use{c.DeviceUse()}, p.ResetPeak();
 };
 }  // namespace detail
 
@@ -74,8 +67,7 @@ class DataLearner : public Learner {
         "OnLimits of a learner should be: void OnLimits(const bp_limits&) override, public");
     static_assert(!detail::Names_HeldOutLoss<P> || detail::TellsHeldOutLoss<P>,
                   "HeldOutLoss of a learner should be: double HeldOutLoss(const bp::Delivery&), public");
-    static_assert(detail::TellsDeviceUse<P> || !(detail::Names_DeviceUse<P> || detail::Names_ResetPeak<P>),
-                  "use of the device should be both: bp_device_use DeviceUse() const, void ResetPeak()");
+    detail::CheckDeviceUse<P>();
   }
 
   // Extensions of the derived class in addition to the state. Called by LearnerPlugin.
@@ -89,23 +81,7 @@ class DataLearner : public Learner {
           }};
       if (std::strcmp(id, BP_LEARNER_HELD_OUT_1) == 0) return &held_out;
     }
-    if constexpr (detail::TellsDeviceUse<P>) {
-      static constexpr bp_learner_device_use_1 use = {sizeof(bp_learner_device_use_1), 0,
-                                                      [](bp_learner* learner, bp_device_use* out) noexcept {
-                                                        auto* self = reinterpret_cast<P*>(learner);
-                                                        return Guard(self->host(), [&] {
-                                                          bp_device_use now = self->DeviceUse();
-                                                          now.struct_size = std::min<uint32_t>(out->struct_size, sizeof now);
-                                                          std::memcpy(out, &now, now.struct_size);
-                                                        });
-                                                      },
-                                                      [](bp_learner* learner) noexcept {
-                                                        auto* self = reinterpret_cast<P*>(learner);
-                                                        return Guard(self->host(), [&] { self->ResetPeak(); });
-                                                      }};
-      if (std::strcmp(id, BP_LEARNER_DEVICE_USE_1) == 0) return &use;
-    }
-    return nullptr;
+    return detail::DeviceUseExtension<P>(id);
   }
 
  protected:

@@ -28,9 +28,14 @@ typedef struct bp_learner_spec {
   uint64_t flags;                // BP_LEARNER_*
 } bp_learner_spec;
 
+// bp_limits.flags
+enum {
+  BP_LIMIT_NO_SHRINK = 1  // do not split work that does not fit into device memory: report BP_E_OOM_DEVICE
+};
+
 // Present limits of the host.
 typedef struct bp_limits {
-  uint32_t struct_size, flags;
+  uint32_t struct_size, flags;  // flags: BP_LIMIT_*
   uint64_t rows, chunk_max;
   uint64_t micro_batch_max;     // of a DATA request; falls when one did not fit into device memory. UINT64_MAX: no known limit
   uint64_t device_bytes;        // device memory for the learner; 0: no limit

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "backplane/learner_delivery.hpp"
+#include "backplane/learner_device_use.hpp"
 #include "backplane/learner_spec.hpp"
 #include "backplane/learner_state.hpp"
 #include "backplane/learner_tensors.hpp"
@@ -55,6 +56,7 @@ class OnPolicy : public Learner {
   virtual uint64_t Horizon() const = 0;                      // steps per row in the next rollout
   virtual uint64_t OnRollout(const Delivery& delivery) = 0;  // returns the number of ticks for learning from it
   virtual void OnTick(uint64_t /*index*/) {}                 // one bounded piece of work
+  virtual void OnLimits(const bp_limits& /*limits*/) {}      // the host's present limits, before each rollout
 
   void Plan(const bp_limits& limits, bp_request* out_request) final {
     if (ticks_left_ > 0) {
@@ -64,6 +66,7 @@ class OnPolicy : public Learner {
       return;
     }
     if (BP_HAS(&limits, progress)) progress_ = limits.progress;
+    OnLimits(limits);
     out_request->kind = BP_REQ_ROLLOUT;
     out_request->u.rollout.horizon = Horizon();
     out_request->u.rollout.policy_version = version_;
@@ -90,6 +93,14 @@ class OnPolicy : public Learner {
     static_assert(
         requires { static_cast<void (P::*)(uint64_t)>(&P::OnTick); },
         "OnTick of a learner should be: void OnTick(uint64_t index) override, public");
+    detail::CheckDeviceUse<P>();
+  }
+
+  // Extensions of the derived class in addition to the state: `bp_device_use DeviceUse() const; void ResetPeak();` support
+  // ext/device_use.h. Called by LearnerPlugin.
+  template <class P>
+  static const void* Extension(const char* id) {
+    return detail::DeviceUseExtension<P>(id);
   }
 
  protected:

@@ -57,7 +57,7 @@ struct RolloutConfig {
 
 // The first limit that is reached ends the trial; at least one is set, or ReportConfig::precision_pct.
 struct BudgetConfig {
-  std::optional<uint64_t> iterations, env_steps, epochs;
+  std::optional<uint64_t> iterations, env_steps, episodes, epochs;
   std::optional<double> wall_time_s;
 };
 
@@ -70,6 +70,11 @@ struct EvaluationConfig {
   // Cap of an episode that is played to its end (evaluation, candidate, film) and whose env declares no limit.
   uint64_t max_episode_steps = kMaxEpisodeSteps;
   nlohmann::json env_options;  // overrides of env.options for the evaluation instance
+};
+
+// Both may be set; without either, only the end writes a checkpoint.
+struct CheckpointConfig {
+  uint64_t every_iterations = 0, every_episodes = 0;  // 0: never
 };
 
 struct ResourceConfig {
@@ -145,7 +150,7 @@ struct Experiment {
   RolloutConfig rollout;
   BudgetConfig budget;
   EvaluationConfig evaluation;
-  uint64_t checkpoint_every_iterations = 0;  // 0: only at the end
+  CheckpointConfig checkpoint;
   ResourceConfig resources;
   ReportConfig report;
   OnFailure on_failure;

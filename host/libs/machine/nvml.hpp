@@ -45,6 +45,10 @@ struct ProcessV2 {  // of _v2 and _v3
 };
 inline constexpr unsigned long long kMemoryNotTold = ~0ull;
 
+enum PcieCounter : int { kPcieSent = 0, kPcieReceived = 1 };
+enum EccType : int { kEccCorrected = 0, kEccUncorrected = 1 };
+inline constexpr int kEccSinceBoot = 0;  // the volatile counter: since the driver was loaded
+
 inline constexpr unsigned kGpmVersion = 1;
 inline constexpr unsigned kGpmSmUtil = 2;
 struct GpmSupport {
@@ -80,6 +84,8 @@ struct Calls {
   int (*temperature)(Device, int sensor, unsigned* celsius) = nullptr;
   int (*power)(Device, unsigned* milliwatts) = nullptr;
   int (*clock_event_bits)(Device, unsigned long long*) = nullptr;
+  int (*pcie)(Device, int counter, unsigned* kb_per_s) = nullptr;  // over 20 ms, for which the call waits
+  int (*ecc)(Device, int type, int counter, unsigned long long*) = nullptr;
   int (*processes_v2)(Device, unsigned* count, ProcessV2*) = nullptr;
   int (*processes_v1)(Device, unsigned* count, ProcessV1*) = nullptr;
   int (*gpm_support)(Device, GpmSupport*) = nullptr;

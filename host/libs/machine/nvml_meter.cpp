@@ -97,8 +97,38 @@ GpuReading NvmlMeter::Read(int64_t t_ns) {
   }
   reading.util_pct = utilization.value();
   reading.sm_util_pct = sm_utilization.value();
+  AddPcie(t_ns, &reading);
+  AddEcc(&reading);
   AddMemory(&reading);
   return reading;
+}
+
+// At most once a second, because each of the two queries waits for 20 ms.
+void NvmlMeter::AddPcie(int64_t t_ns, GpuReading* reading) {
+  constexpr int64_t kPcieEvery_ns = 1'000'000'000;
+  if (pcie_ns_ && t_ns - *pcie_ns_ < kPcieEvery_ns) return;
+  pcie_ns_ = t_ns;
+  for (Device& device : devices_) {
+    for (const auto& [counter, sum] :
+         {std::pair{nvml::kPcieSent, &reading->pcie_sent_mbps}, {nvml::kPcieReceived, &reading->pcie_received_mbps}}) {
+      unsigned kb_per_s = 0;
+      if (device.pcie.Ask(library_.calls().pcie, device.handle, int{counter}, &kb_per_s))
+        *sum = sum->value_or(0) + kb_per_s * 1e-3;
+    }
+  }
+}
+
+void NvmlMeter::AddEcc(GpuReading* reading) {
+  for (Device& device : devices_) {
+    const auto add = [&](nvml::EccType type, std::optional<unsigned long long>* first, std::optional<double>* sum) {
+      unsigned long long errors = 0;
+      if (!device.ecc.Ask(library_.calls().ecc, device.handle, int{type}, nvml::kEccSinceBoot, &errors)) return;
+      if (!*first || errors < **first) *first = errors;  // a reset driver counts from 0
+      *sum = sum->value_or(0) + static_cast<double>(errors - **first);
+    };
+    add(nvml::kEccCorrected, &device.corrected, &reading->ecc_corrected);
+    add(nvml::kEccUncorrected, &device.uncorrected, &reading->ecc_uncorrected);
+  }
 }
 
 void NvmlMeter::AddMemory(GpuReading* reading) {

@@ -47,7 +47,11 @@ struct GpuReading {
   std::optional<double> temperature_c;   // the hottest
   std::optional<uint64_t> clock_events;  // any device: reasons for reduced clocks, as bits of the driver
   std::optional<double> sm_util_pct;     // mean
-  std::optional<bool> whole_device;      // a device does not list this process, as in a container
+  // MB/s (10^6 bytes), sum: from the device, to the device. Absent in readings less than a second after the last value.
+  std::optional<double> pcie_sent_mbps, pcie_received_mbps;
+  // Errors since the meter's creation, sum; devices without ECC report none.
+  std::optional<double> ecc_corrected, ecc_uncorrected;
+  std::optional<bool> whole_device;  // a device does not list this process, as in a container
 };
 
 class NvmlMeter {
@@ -60,12 +64,15 @@ class NvmlMeter {
   struct Device {
     Device(const nvml::Calls& calls, nvml::Device opened) : handle(opened), gpm(calls, opened) {}
     nvml::Device handle;
-    nvml::Question utilization, memory_v2, memory_v1, power, temperature, clock_events, processes_v2, processes_v1;
+    nvml::Question utilization, memory_v2, memory_v1, power, temperature, clock_events, processes_v2, processes_v1, pcie, ecc;
+    std::optional<unsigned long long> corrected, uncorrected;  // at the first reading
     Gpm gpm;
   };
   struct Memory {
     double total_mb, taken_mb;
   };
+  void AddPcie(int64_t t_ns, GpuReading* reading);
+  void AddEcc(GpuReading* reading);
   void AddMemory(GpuReading* reading);
   std::optional<Memory> ReadMemory(Device& device) const;
   // MiB of this process; absent if the device does not list it or the driver does not report it.
@@ -76,8 +83,9 @@ class NvmlMeter {
                std::optional<double>* own_mb) const;
 
   pid_t own_;
-  nvml::Library library_;      // before the devices: their destructors call it
-  std::list<Device> devices_;  // a Gpm does not move
+  nvml::Library library_;           // before the devices: their destructors call it
+  std::list<Device> devices_;       // a Gpm does not move
+  std::optional<int64_t> pcie_ns_;  // of its last reading
 };
 
 }  // namespace backplane

@@ -25,6 +25,9 @@ inline constexpr char kThrottledPeriodsPct[] = "resources/throttled_periods_pct"
 inline constexpr char kPsiCpuSomePct[] = "resources/psi_cpu_some_pct";
 inline constexpr char kPsiMemorySomePct[] = "resources/psi_memory_some_pct";
 inline constexpr char kPsiIoSomePct[] = "resources/psi_io_some_pct";
+inline constexpr char kCpuTemperatureC[] = "resources/cpu_temperature_c";
+inline constexpr char kCpuFrequencyMhz[] = "resources/cpu_frequency_mhz";
+inline constexpr char kCpuHeatThrottledPct[] = "resources/cpu_heat_throttled_pct";
 inline constexpr char kProcesses[] = "resources/processes";
 inline constexpr char kThreads[] = "resources/threads";
 inline constexpr char kGpuUtilPct[] = "resources/gpu_util_pct";
@@ -34,32 +37,20 @@ inline constexpr char kGpuPowerW[] = "resources/gpu_power_w";
 inline constexpr char kGpuTemperatureC[] = "resources/gpu_temperature_c";
 inline constexpr char kGpuClockEventBits[] = "resources/gpu_clock_event_bits";
 inline constexpr char kGpuThrottledPct[] = "resources/gpu_throttled_pct";
+inline constexpr char kGpuPcieSentMbps[] = "resources/gpu_pcie_sent_mbps";
+inline constexpr char kGpuPcieReceivedMbps[] = "resources/gpu_pcie_received_mbps";
+inline constexpr char kGpuEccCorrected[] = "resources/gpu_ecc_corrected";
+inline constexpr char kGpuEccUncorrected[] = "resources/gpu_ecc_uncorrected";
 inline constexpr char kSmUtilPct[] = "resources/sm_util_pct";
 inline constexpr char kGpuWholeDevice[] = "resources/gpu_whole_device";
 
-inline constexpr std::string_view kAll[] = {kCpuSystemPct,
-                                            kCpuCoresUsed,
-                                            kCpuQuotaPct,
-                                            kRamSystemPct,
-                                            kRssMb,
-                                            kRssPeakMb,
-                                            kMemoryLimitPct,
-                                            kRunQueueWaitPct,
-                                            kThrottledPeriodsPct,
-                                            kPsiCpuSomePct,
-                                            kPsiMemorySomePct,
-                                            kPsiIoSomePct,
-                                            kProcesses,
-                                            kThreads,
-                                            kGpuUtilPct,
-                                            kGpuMemoryPct,
-                                            kVramUsedMb,
-                                            kGpuPowerW,
-                                            kGpuTemperatureC,
-                                            kGpuClockEventBits,
-                                            kGpuThrottledPct,
-                                            kSmUtilPct,
-                                            kGpuWholeDevice};
+inline constexpr std::string_view kAll[] = {
+    kCpuSystemPct,        kCpuCoresUsed,    kCpuQuotaPct,       kRamSystemPct,        kRssMb,
+    kRssPeakMb,           kMemoryLimitPct,  kRunQueueWaitPct,   kThrottledPeriodsPct, kPsiCpuSomePct,
+    kPsiMemorySomePct,    kPsiIoSomePct,    kCpuTemperatureC,   kCpuFrequencyMhz,     kCpuHeatThrottledPct,
+    kProcesses,           kThreads,         kGpuUtilPct,        kGpuMemoryPct,        kVramUsedMb,
+    kGpuPowerW,           kGpuTemperatureC, kGpuClockEventBits, kGpuThrottledPct,     kGpuPcieSentMbps,
+    kGpuPcieReceivedMbps, kGpuEccCorrected, kGpuEccUncorrected, kSmUtilPct,           kGpuWholeDevice};
 
 constexpr bool IsKnown(std::string_view measure) {
   return std::find(std::begin(kAll), std::end(kAll), measure) != std::end(kAll);

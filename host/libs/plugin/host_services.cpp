@@ -33,6 +33,7 @@ constexpr bp_host_part_1 kPart = {sizeof(bp_host_part_1), 0, OpenPart};
 
 constexpr HostService kServices[] = {
     {BP_HOST_FACTS_1, [](const HostSinks& sinks) -> const void* { return sinks.fact ? &kFacts : nullptr; }},
+    {BP_HOST_GPUS_1, [](const HostSinks& sinks) -> const void* { return sinks.gpus; }},
     {BP_HOST_METRICS_1, [](const HostSinks& sinks) -> const void* { return sinks.metrics; }},
     {BP_HOST_PARALLEL_1, [](const HostSinks& sinks) -> const void* { return sinks.parallel ? &kParallel : nullptr; }},
     {BP_HOST_PART_1, [](const HostSinks& sinks) -> const void* { return sinks.part ? &kPart : nullptr; }},
@@ -72,6 +73,15 @@ const void* HostServices::OpenPart(const char* name, const char** borrow_why_not
   }
   if (borrow_why_not) *borrow_why_not = why_not;
   return nullptr;
+}
+
+void HostServices::UseGpu(const bp_host* host) noexcept {
+  const HostServices& self = *Self(host);
+  try {
+    if (self.sinks_->uses_gpu) self.sinks_->uses_gpu(self.plugin_id_);
+  } catch (...) {
+    // Out of memory: the trial is rejected, because its GPU counts as unused.
+  }
 }
 
 void* HostServices::MetricsImpl(const bp_host* host) { return Self(host)->sinks_->metrics_impl; }

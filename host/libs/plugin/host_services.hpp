@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "backplane/ext/gpus.h"
 #include "backplane/host.h"
 
 namespace backplane {
@@ -21,7 +22,9 @@ struct HostSinks {
   const bp_host_metrics_1* metrics = nullptr;  // NULL: the extension is absent
   void* metrics_impl = nullptr;                // returned by MetricsImpl(host)
   std::function<void(const std::string& plugin_id, const std::string& key, const std::string& value)> fact;  // empty: absent
-  const bp_host_trial_1* trial = nullptr;  // NULL: the extension is absent
+  const bp_host_trial_1* trial = nullptr;                      // NULL: the extension is absent
+  const bp_host_gpus_1* gpus = nullptr;                        // likewise
+  std::function<void(const std::string& plugin_id)> uses_gpu;  // bp_host_gpus_1.use, called by UseGpu
   std::shared_ptr<const void> owner;       // of metrics_impl and `trial`, for users that may outlive them; NULL: none
   const bp_host_phase_1* phase = nullptr;  // NULL: the extension is absent
   // bp_host_parallel_1.run; empty: the extension is absent
@@ -54,6 +57,7 @@ class HostServices {
   const std::string& part_error() const { return part_error_; }
   bool cancelled() const { return Cancelled(&host_) != 0; }  // the user asked to stop. [any]
   static void* MetricsImpl(const bp_host* host);
+  static void UseGpu(const bp_host* host) noexcept;  // for bp_host_gpus_1
 
  private:
   static const void* Extension(const bp_host* host, const char* id) noexcept;

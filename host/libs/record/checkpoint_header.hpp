@@ -54,11 +54,13 @@ struct CheckpointPart {
 struct WarmUp {
   uint64_t env_steps = 0;
   double seconds = 0, epochs = 0;
+  uint64_t episodes = 0;
 
   static void Fields(auto& self, auto&& visit) {
     visit("env_steps", self.env_steps);
     visit("seconds", self.seconds);
     visit("epochs", self.epochs);
+    visit("episodes", DefaultIfMissing(self.episodes));
   }
 };
 

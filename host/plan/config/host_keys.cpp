@@ -227,6 +227,9 @@ class HostKeyReader {
     refuse("budget.epochs",
            "a command does not report its passes over the data; use budget.iterations (its reports), budget.env_steps (the "
            "step that it reports), budget.wall_time, or no budget to wait for its exit");
+    refuse("budget.episodes",
+           "a command does not report its episodes; use budget.iterations (its reports) or budget.env_steps (the step that it "
+           "reports)");
     refuse("report.precision", "a command decides itself how long it measures; use a limit in budget, or none");
     const Node* pattern = FindPath(root_, "learner.tensorboard");
     if (pattern && pattern->IsScalar() && (pattern->text.starts_with('/') || pattern->text.find("..") != std::string::npos))

@@ -13,6 +13,7 @@ struct LossOptions {
   double vf_clip;      // 0: the value loss is not clipped; in units of the critic's output
   double huber_delta;  // 0: squared error
   double entropy_coeff, vf_coeff;
+  double loss_scale = 1;  // of LibTorch's backward pass in float16; gradients are divided by it again
 };
 
 // Sums over samples.
@@ -26,6 +27,14 @@ struct LossSums {
 struct StepStats {
   double policy_loss, value_loss, entropy, total, kl, clip_fraction, grad_norm;
   bool applied;
+  bool overflowed;  // in float16, with a scaled loss
+
+  // Adds means over a share `weight` of the minibatch.
+  void Add(double weight, const StepStats& part) {
+    for (double StepStats::*each : {&StepStats::policy_loss, &StepStats::value_loss, &StepStats::entropy, &StepStats::total,
+                                    &StepStats::kl, &StepStats::clip_fraction})
+      this->*each += weight * (part.*each);
+  }
 };
 
 // Means of n samples, with total = policy - entropy_coeff * entropy + vf_coeff * value.

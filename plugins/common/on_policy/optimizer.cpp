@@ -20,11 +20,14 @@ Optimizer<T>::Clip Optimizer<T>::ClipOf(int64_t begin, int64_t end, double max_n
 
 template <class T>
 void Optimizer<T>::Step(const StepOptions& options, const Parallel& parallel, StepStats* stats) {
+  const auto skips = [&](double value) { return stats->overflowed = options.may_overflow && !std::isfinite(value); };
+  if (skips(stats->total)) return;
   rl::NeedFinite("loss", stats->total, hint_);
   if (options.kl_stop > 0 && stats->kl > options.kl_stop) return;
   const Clip clips[] = {ClipOf(0, options.split, options.grad_clip, parallel),
                         ClipOf(options.split, size(), options.grad_clip, parallel)};
   stats->grad_norm = std::sqrt(clips[0].squares + clips[1].squares);
+  if (skips(stats->grad_norm)) return;
   rl::NeedFinite("gradient norm", stats->grad_norm, hint_);
   const nn::AdamStep step{.lr = options.lr, .step = ++steps_};
   ForNumbers(parallel, size(), [&](int64_t begin, int64_t end) {

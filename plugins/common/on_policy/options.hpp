@@ -31,6 +31,19 @@ constexpr auto WordsOf(Device) {
   return bp::Words<Device>({{"auto", Device::kAuto}, {"cpu", Device::kCpu}, {"cuda", Device::kCuda}});
 }
 
+// Mixed precision of updates; `true` is bf16.
+enum class Amp { kOff, kOn, kBf16, kFp16 };
+constexpr auto WordsOf(Amp) {
+  return bp::Words<Amp>({{"false", Amp::kOff}, {"true", Amp::kOn}, {"bf16", Amp::kBf16}, {"fp16", Amp::kFp16}});
+}
+
+// Where and how LibTorch computes updates.
+struct TorchOptions {
+  std::vector<bp_device> devices = {{BP_DEVICE_CPU, 0}};
+  int64_t shards = 1;  // at most, per minibatch
+  Amp amp = Amp::kOff;
+};
+
 struct Options {
   int64_t train_batch_size = 2048, minibatch_size = 256, num_epochs = 10, update_shards = 2;
   double lr = 3e-4, gamma = 0.99, lambda = 0.95, clip = 0.2, vf_clip_param = 0, entropy_coeff = 0, vf_coeff = 0.5;

@@ -52,13 +52,14 @@ inline at::Tensor ValueLoss(const at::Tensor& value, const at::Tensor& old, cons
 struct TorchSamples {
   at::Tensor logp, old_logp, advantage, entropy, value, old_value, target;
 };
-// Runs backward() and sets all statistics except grad_norm and applied.
-inline StepStats BackwardLoss(const TorchSamples& s, const LossOptions& o) {
+// Runs backward() of weight * loss and sets all statistics, of the loss itself, except grad_norm and applied.
+inline StepStats BackwardLoss(const TorchSamples& s, const LossOptions& o, double weight = 1) {
   const at::Tensor log_ratio = s.logp - s.old_logp, ratio = log_ratio.exp();
   const at::Tensor policy_loss = ClippedSurrogate(ratio, s.advantage, o.clip);
   const at::Tensor value_loss = ValueLoss(s.value, s.old_value, s.target, o.vf_clip, o.huber_delta);
   const at::Tensor total = policy_loss - s.entropy * o.entropy_coeff + value_loss * o.vf_coeff;
-  total.backward();
+  const double scale = weight * o.loss_scale;
+  (scale == 1 ? total : total * scale).backward();
   StepStats stats{};
   stats.policy_loss = policy_loss.item<double>(), stats.value_loss = value_loss.item<double>();
   stats.entropy = s.entropy.item<double>(), stats.total = total.item<double>();

@@ -4,10 +4,18 @@
 #include <ATen/ATen.h>
 
 #include <functional>
+#include <optional>
 
+#include "on_policy/options.hpp"
 #include "on_policy/tower.hpp"
 
 namespace backplane::on_policy {
+
+// The type of layers in mixed precision.
+inline std::optional<at::ScalarType> LowType(Amp amp) {
+  if (amp == Amp::kOff) return std::nullopt;
+  return amp == Amp::kFp16 ? at::kHalf : at::kBFloat16;
+}
 
 // A part of the flat buffer as a tensor.
 using TensorOf = std::function<at::Tensor(int64_t offset, at::IntArrayRef shape)>;

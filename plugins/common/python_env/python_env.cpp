@@ -5,6 +5,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "backplane/ext/gpus.h"
+
 namespace backplane::python_env {
 namespace {
 
@@ -103,6 +105,7 @@ PythonEnv::PythonEnv(const bp_host* host, const std::string& python, double time
   bounds_.NameAgents(said.at("agent_names"));
   MakeMemory(said.at("records"));
   RecordFacts(said);
+  bp::UseGpu(host);  // the env's own process may do so
   for (const std::string warning : said.at("warnings")) host->log(host, BP_LOG_WARN, warning.c_str());
   const std::string not_kept = said.at("not_kept");
   keeps_state_ = not_kept.empty();

@@ -1,15 +1,19 @@
-// Layers in bfloat16 while it lives, on this thread.
+// Layers in a low precision while it lives, on this thread.
 #pragma once
 
 #include <ATen/autocast_mode.h>
+
+#include <optional>
 
 namespace backplane::torch_common {
 
 class Autocast {
  public:
-  Autocast(at::DeviceType type, bool on) : type_(type), before_(at::autocast::is_autocast_enabled(type)) {
-    at::autocast::set_autocast_enabled(type_, on);
-    if (on) at::autocast::set_autocast_dtype(type_, at::kBFloat16);
+  // Without `low`, layers keep the precision of their inputs.
+  Autocast(at::DeviceType type, std::optional<at::ScalarType> low)
+      : type_(type), before_(at::autocast::is_autocast_enabled(type)) {
+    at::autocast::set_autocast_enabled(type_, low.has_value());
+    if (low) at::autocast::set_autocast_dtype(type_, *low);
     at::autocast::increment_nesting();
   }
   ~Autocast() {

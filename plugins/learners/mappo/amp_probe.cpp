@@ -13,7 +13,7 @@ constexpr double kGain = 1.2;
 double Milliseconds(const Minibatch& batch, const LossOptions& options, const float* params, int64_t size, bool amp,
                     TorchModel* model) {
   std::vector<float> gradient(size);
-  model->UseAmp(amp);
+  model->UseAmp(amp ? Amp::kBf16 : Amp::kOff);
   double best = 0;
   for (int i = 0; i < 4; ++i) {
     const auto start = std::chrono::steady_clock::now();
@@ -39,7 +39,7 @@ void ProbeAmp(const bp_host* host, const Minibatch& batch, const LossOptions& op
   const double plain = Milliseconds(batch, options, params, size, false, model),
                amp = Milliseconds(batch, options, params, size, true, model);
   const AmpChoice choice = ChooseAmp(plain, amp);
-  model->UseAmp(choice.on);
+  model->UseAmp(choice.on ? Amp::kBf16 : Amp::kOff);
   bp::RecordFact(host, "use_amp", choice.text.c_str());
   host->log(host, BP_LOG_INFO, ("use_amp: auto is " + choice.text).c_str());
 }

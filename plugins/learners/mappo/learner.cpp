@@ -35,6 +35,7 @@ Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const En
 
 void Learner::Save(const bp::Writer& writer) const {
   WriteState(writer, ShapeOf(net_), optimizer_, value_norm_, {epochs_done_, version()});
+  SaveScale(writer);
 }
 
 void Learner::Tensors(bp::NamedTensors* out) const {
@@ -47,6 +48,7 @@ void Learner::Tensors(bp::NamedTensors* out) const {
 void Learner::Load(const bp::Reader& reader) {
   Counters counters{};
   ReadState(reader, ShapeOf(net_), &optimizer_, &value_norm_, &counters);
+  LoadScale(reader);
   epochs_done_ = counters.epochs_done;
   Refresh();
   Restart(counters.version);
@@ -71,24 +73,30 @@ void CheckDevice(const bp_device& env_device, const Options& options) {
 void Learner::ChooseModel(const bp_env_spec* env) {
   const bool env_on_gpu = env->device.type == BP_DEVICE_CUDA;
   CheckDevice(env->device, options_);
-  const bool gpu = options_.device == Device::kCuda || env_on_gpu;
+  const on_policy::UpdateDevice update = on_policy::DeviceOfUpdates(host(), options_.device, options_.update_path);
+  const bool gpu = update.gpu || env_on_gpu, torch = update.torch || env_on_gpu;
   const bp_device device = env_on_gpu ? env->device : bp_device{gpu ? BP_DEVICE_CUDA : BP_DEVICE_CPU, 0};
-  const bool torch = gpu || options_.update_path == UpdatePath::kTorch;
+  const Amp amp = options_.use_amp.value_or(Amp::kOff);
   bp::RecordFact(host(), "update_path", torch ? "torch" : "fused");
-  if (options_.use_amp == true) bp::RecordFact(host(), "use_amp", "on");
+  bp::RecordFact(host(), "device", gpu ? "cuda" : "cpu");
+  if (amp != Amp::kOff) bp::RecordFact(host(), "use_amp", amp == Amp::kFp16 ? "fp16" : "on");
   if (!options_.use_amp && !gpu) {
     // A timing must not decide numbers where the same file and seed give the same bits (decision 10).
     bp::RecordFact(host(), "use_amp", "off: auto measures no speed on a CPU");
     host()->log(host(), BP_LOG_INFO, "use_amp: auto is off on a CPU; true uses bfloat16");
   }
   if (!torch) {
-    const nn::Precision precision = FusedPrecision(options_.use_amp == true);
-    model_ = FusedModel(net_, shape_, options_.update_shards, OnHost(host()), host(), precision);
+    model_ = FusedModel(net_, shape_, options_.update_shards, OnHost(host()), host(), FusedPrecision(amp));
     return;
   }
   const auto& part = bp::OpenPart<TorchPart>(host(), "torch");
-  std::unique_ptr<TorchModel> model = part.model(net_, shape_, device, host());
-  model->UseAmp(options_.use_amp == true);
+  if (gpu && !part.has_cuda()) throw on_policy::NoGpu(options_.device);
+  UseTorch(part.memory, device, amp);
+  TorchOptions torch_options = on_policy::TorchOptionsFor(host(), gpu, options_.update_shards, amp);
+  // Samples are on the env's device, so that is the first.
+  std::stable_partition(torch_options.devices.begin(), torch_options.devices.end(),
+                        [&](const bp_device& one) { return one.id == device.id; });
+  std::unique_ptr<TorchModel> model = part.model(net_, shape_, torch_options, host());
   probe_amp_ = gpu && !options_.use_amp;
   if (gpu) torch_actor_ = part.actor(net_, shape_, device, host());
   torch_model_ = model.get();

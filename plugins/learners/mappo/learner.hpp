@@ -34,6 +34,9 @@ class Learner : public on_policy::Learner {
   StepStats Gradient(int64_t part) override;
   StepOptions CurrentStep() const override;
   void EndUpdate() override { Refresh(); }
+  void AllowSmallerParts(bool allowed) override {
+    if (torch_model_) torch_model_->AllowSmallerParts(allowed);
+  }
 
   void ChooseModel(const bp_env_spec* env);
   void Refresh();

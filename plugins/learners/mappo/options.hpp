@@ -36,7 +36,7 @@ struct Options : on_policy::Options {
   Normalize normalize_advantages = Normalize::kMinibatch;
   Critic critic = Critic::kCentral;
   Device device = Device::kAuto;
-  std::optional<bool> use_amp;
+  std::optional<Amp> use_amp;
 };
 
 inline constexpr bp::OptionTable kOptions{
@@ -60,16 +60,19 @@ inline constexpr bp::OptionTable kOptions{
             "Scales advantages to mean 0 and deviation 1 per minibatch, or once per iteration"),
     bp::Opt("critic", &Options::critic,
             "Input of the critic: an agent's observation and the state, or only the observation (independent PPO)"),
-    bp::Opt("device", &Options::device, "Device of LibTorch's update; auto: the device of the env's channels"),
-    bp::Opt("use_amp", &Options::use_amp,
-            "Mixed precision of the update (bf16; float32 master weights). A CPU needs avx512_bf16. auto: off on a CPU; on a "
-            "GPU if a short probe is faster"),
+    bp::Opt("device", &Options::device,
+            "Device of acting and updates; auto: the device of the env's channels, else the GPU that resources.gpus grants, "
+            "else the CPU"),
+    bp::Opt(
+        "use_amp", &Options::use_amp,
+        "Mixed precision of the update (float32 master weights); true: bf16, for which a CPU needs avx512_bf16; fp16: a GPU, "
+        "with a scaled loss; auto: off on a CPU, bf16 on a GPU if a short probe is faster"),
     // Common names for settings of the host.
     bp::Unread("num_workers", 1, "[1,)", "Blocks of rows", {.aliases = "rollout.num_env_runners"}),
     bp::Unread("episodes_per_worker", 1, "[1,)", "Rows of a block, with one episode at a time each",
                {.aliases = "rollout.num_envs_per_env_runner"}),
-    bp::Unread("checkpoint_interval", 0, "[0,)", "Iterations from one checkpoint to the next; 0: only at the end",
-               {.aliases = "checkpoint.every_iterations"}),
+    bp::Unread("checkpoint_interval", 0, "[0,)", "Episodes from one checkpoint to the next; 0: only at the end",
+               {.aliases = "checkpoint.every_episodes"}),
 };
 
 enum class Numbers { kFloat, kInt8, kUint8 };

@@ -9,6 +9,7 @@
 #include "observed.hpp"
 #include "on_policy/torch_loss.hpp"
 #include "on_policy/torch_net.hpp"
+#include "on_policy/torch_shards.hpp"
 #include "torch/at_device.hpp"
 #include "torch/autocast.hpp"
 #include "torch/errors.hpp"
@@ -26,10 +27,17 @@ at::Tensor CopyOf(const std::vector<T>& values, at::IntArrayRef shape, at::Devic
 
 class Autograd final : public TorchModel {
  public:
-  Autograd(const Net& net, const EnvShape& shape, at::Device device, const bp_host* host)
-      : net_(net), obs_parts_(shape.obs), state_parts_(shape.state), device_(device), host_(host) {}
+  Autograd(const Net& net, const EnvShape& shape, const TorchOptions& options, const bp_host* host)
+      : net_(net),
+        obs_parts_(shape.obs),
+        state_parts_(shape.state),
+        host_(host),
+        low_(LowType(options.amp)),
+        shards_(host, options.devices, options.shards),
+        device_(shards_.first()) {}
 
-  void UseAmp(bool on) override { amp_ = on; }
+  void UseAmp(Amp amp) override { low_ = LowType(amp); }
+  void AllowSmallerParts(bool allowed) override { shards_.AllowSmaller(allowed); }
 
   bp::Delivery OnHost(const bp::Delivery& delivery) override {
     const bp_delivery& raw = delivery.raw();
@@ -77,14 +85,13 @@ class Autograd final : public TorchModel {
   }
 
   StepStats Gradient(const Minibatch& batch, const LossOptions& options, const float* params, float* out) override {
-    return torch_common::WithTorchErrors([&] {
-      const c10::AutoGradMode grad_mode(true);
-      const at::Tensor flat = at::from_blob(const_cast<float*>(params), {net_.size}).to(device_);
-      const at::Tensor gradient = at::zeros({net_.size}, flat.options());
-      const StepStats stats = Step(batch, options, LeavesOf(flat, gradient));
-      at::from_blob(out, {net_.size}).copy_(gradient);
-      return stats;
-    });
+    return shards_.Gradient(
+        batch.n(), net_.size, params, options.loss_scale, out, [] {},
+        [&](const Replica& on, int64_t from, int64_t to, double weight) {
+          const c10::AutoGradMode grad_mode(true);
+          const auto index = batch.index.subspan(static_cast<size_t>(from), static_cast<size_t>(to - from));
+          return BackwardLoss(Forward({batch.samples, index, batch.advantage, batch.target}, on), options, weight);
+        });
   }
 
  private:
@@ -161,42 +168,46 @@ class Autograd final : public TorchModel {
   }
 
   template <class T, class At>
-  at::Tensor Column(const Minibatch& b, At&& at) const {
+  static at::Tensor Column(const Minibatch& b, at::Device device, At&& at) {
     std::vector<T> values;
     for (int32_t i : b.index) values.push_back(static_cast<T>(at(i)));
-    return CopyOf(values, {b.n()}, device_);
+    return CopyOf(values, {b.n()}, device);
   }
 
-  StepStats Step(const Minibatch& b, const LossOptions& o, const TensorOf& leaf) const {
+  // Observations and states stay on the first device, from which a shard's entries are copied to its own.
+  TorchSamples Forward(const Minibatch& b, const Replica& on) const {
     const Samples& s = b.samples;
-    const at::Tensor index = Column<int64_t>(b, [](int32_t i) { return i; }), obs = obs_.index_select(0, index);
-    const at::Tensor step = net_.state > 0 ? step_of_.index_select(0, index) : at::Tensor();
-    at::Tensor mask, head, value;
-    if (!s.mask.empty()) mask = CopyOf(s.mask, {s.n, net_.actions}, device_).index_select(0, index);
+    const at::Device device = on.device;
+    const at::Tensor index = Column<int64_t>(b, device_, [](int32_t i) { return i; });
+    const auto entries = [&](const at::Tensor& of, const at::Tensor& at) { return of.index_select(0, at).to(device); };
+    const at::Tensor obs = entries(obs_, index);
+    at::Tensor mask, head, value, state;
+    if (net_.state > 0) state = entries(state_, step_of_.index_select(0, index));
+    if (!s.mask.empty()) mask = entries(CopyOf(s.mask, {s.n, net_.actions}, device_), index);
     {
       const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
-      const torch_common::Autocast autocast(device_.type(), amp_);
-      head = TorchTower(net_.actor, obs, leaf);
-      value = Value(leaf, obs, state_, step);
+      const torch_common::Autocast autocast(device.type(), low_);
+      head = TorchTower(net_.actor, obs, on.leaf);
+      value = Value(on.leaf, obs, state, at::Tensor());
     }
     const at::Tensor log_probs = MaskedLogSoftmax(head, mask);
-    const at::Tensor choice = Column<int64_t>(b, [&](int32_t i) { return s.choice[i]; });
+    const at::Tensor choice = Column<int64_t>(b, device, [&](int32_t i) { return s.choice[i]; });
     const auto scaled = [](const Scaling& by, float x) { return (x - by.mean) * by.scale; };
-    return BackwardLoss({.logp = log_probs.gather(1, choice.unsqueeze(1)).squeeze(1),
-                         .old_logp = Column<float>(b, [&](int32_t i) { return s.logp[i]; }),
-                         .advantage = Column<float>(b, [&](int32_t i) { return scaled(b.advantage, s.advantage[i]); }),
-                         .entropy = CategoricalEntropy(log_probs).mean(),
-                         .value = value,
-                         .old_value = Column<float>(b, [&](int32_t i) { return s.value[i]; }),
-                         .target = Column<float>(b, [&](int32_t i) { return scaled(b.target, s.ret[i]); })},
-                        o);
+    return {.logp = log_probs.gather(1, choice.unsqueeze(1)).squeeze(1),
+            .old_logp = Column<float>(b, device, [&](int32_t i) { return s.logp[i]; }),
+            .advantage = Column<float>(b, device, [&](int32_t i) { return scaled(b.advantage, s.advantage[i]); }),
+            .entropy = CategoricalEntropy(log_probs).mean(),
+            .value = value,
+            .old_value = Column<float>(b, device, [&](int32_t i) { return s.value[i]; }),
+            .target = Column<float>(b, device, [&](int32_t i) { return scaled(b.target, s.ret[i]); })};
   }
 
   Net net_;
   std::vector<Seen> obs_parts_, state_parts_;
-  at::Device device_;
   const bp_host* host_;
-  bool amp_ = false;
+  std::optional<at::ScalarType> low_;
+  TorchShards shards_;
+  at::Device device_;  // the first
   at::Tensor obs_, state_, step_of_, next_obs_, next_state_;
   std::deque<Copy> copies_;
   std::vector<bp_tensor*> tensors_;
@@ -205,10 +216,9 @@ class Autograd final : public TorchModel {
 
 }  // namespace
 
-std::unique_ptr<TorchModel> MakeTorchModel(const Net& net, const EnvShape& shape, bp_device device, const bp_host* host) {
-  if (device.type == BP_DEVICE_CUDA && !at::hasCUDA())
-    throw bp::ConfigError("device: cuda: expected a GPU and a LibTorch built for it, got none");
-  return std::make_unique<Autograd>(net, shape, torch_common::DeviceOf(device), host);
+std::unique_ptr<TorchModel> MakeTorchModel(const Net& net, const EnvShape& shape, const TorchOptions& options,
+                                           const bp_host* host) {
+  return std::make_unique<Autograd>(net, shape, options, host);
 }
 
 }  // namespace backplane::mappo

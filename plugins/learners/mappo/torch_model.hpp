@@ -11,13 +11,14 @@ namespace backplane::mappo {
 // Uses autograd on a device; parameters and gradients stay float32 in the caller's flat buffers.
 class TorchModel : public Model {
  public:
-  // Mixed precision: layers in bfloat16, losses and sums in float32.
-  virtual void UseAmp(bool on) = 0;
+  // Mixed precision of layers; losses and sums stay float32.
+  virtual void UseAmp(Amp amp) = 0;
+  virtual void AllowSmallerParts(bool allowed) = 0;  // of a minibatch that does not fit into the device's memory
   // The same delivery on the host, without copies of observations and states if it is on a device; valid until the next call.
   virtual bp::Delivery OnHost(const bp::Delivery& delivery) = 0;
 };
-// Throws bp::ConfigError if LibTorch has no such device.
-std::unique_ptr<TorchModel> MakeTorchModel(const Net& net, const EnvShape& shape, bp_device device, const bp_host* host);
+std::unique_ptr<TorchModel> MakeTorchModel(const Net& net, const EnvShape& shape, const TorchOptions& options,
+                                           const bp_host* host);
 
 // Decides by the times of a gradient in float32 and in mixed precision, in ms: mixed precision from a speed-up of 1.2.
 struct AmpChoice {

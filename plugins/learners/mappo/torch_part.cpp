@@ -2,6 +2,7 @@
 
 namespace backplane::mappo {
 
-const TorchPart kTorchPart = {sizeof(TorchPart), MakeTorchModel, MakeTorchActor};
+const TorchPart kTorchPart = {sizeof(TorchPart), MakeTorchModel, torch_common::HasCuda, torch_common::MemoryOfPart(),
+                              MakeTorchActor};
 
 }  // namespace backplane::mappo

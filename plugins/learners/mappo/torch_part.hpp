@@ -2,13 +2,16 @@
 // built together, so C++ types may cross the boundary.
 #pragma once
 
+#include "torch/memory.hpp"
 #include "torch_model.hpp"
 
 namespace backplane::mappo {
 
 struct TorchPart {
   uint32_t struct_size;
-  std::unique_ptr<TorchModel> (*model)(const Net& net, const EnvShape& shape, bp_device device, const bp_host* host);
+  std::unique_ptr<TorchModel> (*model)(const Net& net, const EnvShape& shape, const TorchOptions& options, const bp_host* host);
+  bool (*has_cuda)();  // LibTorch is built for CUDA and sees a GPU
+  torch_common::Memory memory;
   std::unique_ptr<TorchActor> (*actor)(const Net& net, const EnvShape& shape, bp_device device, const bp_host* host);
 };
 

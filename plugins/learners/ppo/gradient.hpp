@@ -9,6 +9,7 @@
 #include "backplane/tensor.h"
 #include "net.hpp"
 #include "on_policy/clipped_loss.hpp"
+#include "on_policy/options.hpp"
 #include "on_policy/parallel.hpp"
 
 namespace backplane::ppo {
@@ -36,6 +37,7 @@ template <class T>
 class Gradient {
  public:
   virtual ~Gradient() = default;
+  virtual void AllowSmallerParts(bool /*allowed*/) {}  // of a minibatch that does not fit into the device's memory
   // Writes the gradient [net.size] at `params` into `out`. Sets all statistics except grad_norm and applied.
   virtual StepStats Compute(const Minibatch<T>& batch, const LossOptions& options, const T* params, T* out) = 0;
 };
@@ -45,10 +47,9 @@ class Gradient {
 template <class T>
 std::unique_ptr<Gradient<T>> FusedGradient(const Net& net, int64_t shards, Parallel parallel, const bp_host* host,
                                            nn::Precision precision = nn::Precision::kFull);
-// Computes on the device, to which each minibatch is copied; with `amp`, layers use bfloat16. Throws bp::Error with BP_E_OOM_*
-// if memory is short.
+// Computes on devices, to which each minibatch is copied, with layers in mixed precision (on_policy/torch_shards.hpp). Throws
+// bp::Error with BP_E_OOM_* if memory is short for one sample, or if smaller parts are not allowed.
 template <class T>
-std::unique_ptr<Gradient<T>> TorchGradient(const Net& net, const bp_host* host, bp_device device = {BP_DEVICE_CPU, 0},
-                                           bool amp = false);
+std::unique_ptr<Gradient<T>> TorchGradient(const Net& net, const bp_host* host, const TorchOptions& options = {});
 
 }  // namespace backplane::ppo

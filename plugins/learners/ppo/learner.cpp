@@ -1,6 +1,7 @@
 #include "learner.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "on_policy/amp.hpp"
 #include "on_policy/parallel.hpp"
@@ -15,19 +16,18 @@ uint64_t SdeSteps(const Options& options, uint64_t rows) {
                                      : HorizonOf(options.train_batch_size, rows);
 }
 
-// All nets are multi-layer perceptrons, so auto is the fused implementation unless an option requires a GPU.
-bool UsesTorch(const Options& options) { return options.update_path == UpdatePath::kTorch || options.device == Device::kCuda; }
-
-std::unique_ptr<Gradient<float>> MakeGradient(const Options& options, const Net& net, const bp_host* host) {
-  if (!UsesTorch(options))
-    return FusedGradient<float>(net, options.update_shards, OnHost(host), host, FusedPrecision(options.use_amp));
-  const bool cuda = options.device == Device::kCuda;
-  const auto& torch = bp::OpenPart<TorchPart>(host, "torch");
-  if (cuda && !torch.has_cuda()) throw bp::ConfigError("device: cuda: expected a GPU and a LibTorch built for it, got none");
-  return torch.gradient(net, host, {cuda ? BP_DEVICE_CUDA : BP_DEVICE_CPU, 0}, options.use_amp);
-}
-
 }  // namespace
+
+// All nets are multi-layer perceptrons, so auto is the fused implementation unless an option requires a GPU.
+std::unique_ptr<Gradient<float>> Learner::MakeGradient() {
+  if (!update_.torch)
+    return FusedGradient<float>(net_, options_.update_shards, OnHost(host()), host(), FusedPrecision(options_.use_amp));
+  const auto& torch = bp::OpenPart<TorchPart>(host(), "torch");
+  if (update_.gpu && !torch.has_cuda()) throw on_policy::NoGpu(options_.device);
+  const TorchOptions torch_options = on_policy::TorchOptionsFor(host(), update_.gpu, options_.update_shards, options_.use_amp);
+  UseTorch(torch.memory, torch_options.devices.front(), options_.use_amp);
+  return torch.gradient(net_, host(), torch_options);
+}
 
 Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, kOptions.Read(setup.config), EnvShape(setup.env)) {}
 
@@ -39,7 +39,8 @@ Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const En
       options_(options),
       obs_name_(shape.obs_name),
       net_(net),
-      gradient_(MakeGradient(options_, net_, setup.host)),
+      update_(on_policy::DeviceOfUpdates(setup.host, options_.device, options_.update_path)),
+      gradient_(MakeGradient()),
       obs_norm_(net_.obs),
       reward_norm_(static_cast<int64_t>(rows_), options_.gamma),
       actor_(net_, shape, rows_, obs_norm(), SdeSteps(options_, rows_)),
@@ -49,19 +50,22 @@ Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const En
   InitParams(net_, seed_, options_.ortho_init, options_.log_std_init, optimizer_.params());
   actor_.Refresh(optimizer_.params());
   DescribeSpec(shape);
-  bp::RecordFact(setup.host, "update_path", UsesTorch(options_) ? "torch" : "fused");
-  if (options_.use_amp) bp::RecordFact(setup.host, "use_amp", "on");
+  bp::RecordFact(setup.host, "update_path", update_.torch ? "torch" : "fused");
+  bp::RecordFact(setup.host, "device", update_.gpu ? "cuda" : "cpu");
+  if (options_.use_amp != Amp::kOff) bp::RecordFact(setup.host, "use_amp", options_.use_amp == Amp::kFp16 ? "fp16" : "on");
 }
 
 void Learner::Save(const bp::Writer& writer) const {
   ObsNormalizer obs_norm = obs_norm_;
   if (moments_.count > 0) obs_norm.Merge(moments_.count, moments_.mean.data(), moments_.m2.data());
   WriteState(writer, ShapeOf(net_), optimizer_, obs_norm, reward_norm_, {adaptive_rate_.rate(), epochs_done_, version()});
+  SaveScale(writer);
 }
 
 void Learner::Load(const bp::Reader& reader) {
   Counters counters{};
   ReadState(reader, ShapeOf(net_), &optimizer_, &obs_norm_, &reward_norm_, &counters);
+  LoadScale(reader);
   actor_.Refresh(optimizer_.params());
   adaptive_rate_.Restore(counters.adaptive_lr);
   epochs_done_ = counters.epochs_done;
@@ -98,11 +102,10 @@ void Learner::Tensors(bp::NamedTensors* out) const {
 StepStats Learner::Gradient(int64_t part) {
   const Part range = PartOf(batch_.samples().n, Minibatches(), part);
   const double clip = Scheduled(options_.clip_schedule, options_.clip, progress());
-  const Minibatch<float> batch =
-      UsesTorch(options_) ? batch_.Gather(range.begin, range.end) : batch_.Select(range.begin, range.end);
+  const Minibatch<float> batch = update_.torch ? batch_.Gather(range.begin, range.end) : batch_.Select(range.begin, range.end);
   const StepStats stats =
       gradient_->Compute(batch, {CurrentLoss(clip), options_.normalize_advantages}, optimizer_.params(), optimizer_.gradient());
-  adaptive_rate_.Add(stats.kl);
+  if (std::isfinite(stats.kl)) adaptive_rate_.Add(stats.kl);
   return stats;
 }
 

@@ -8,6 +8,7 @@
 #include "batch.hpp"
 #include "kl_adaptive_rate.hpp"
 #include "normalizer.hpp"
+#include "on_policy/amp.hpp"
 #include "on_policy/learner.hpp"
 #include "on_policy/parts.hpp"
 #include "options.hpp"
@@ -42,15 +43,19 @@ class Learner : public on_policy::Learner {
   StepStats Gradient(int64_t part) override;
   StepOptions CurrentStep() const override;
   void EndUpdate() override;
+  void AllowSmallerParts(bool allowed) override { gradient_->AllowSmallerParts(allowed); }
 
   void DescribeSpec(const EnvShape& shape);
   void Advantages(const bp::Delivery& delivery, int64_t steps);
   std::vector<float> NextValues(const bp::Delivery& delivery, int64_t steps);
   const ObsNormalizer* obs_norm() const { return options_.normalize_obs ? &obs_norm_ : nullptr; }
 
+  std::unique_ptr<ppo::Gradient<float>> MakeGradient();
+
   Options options_;
   std::string obs_name_;
   Net net_;
+  on_policy::UpdateDevice update_;
   std::unique_ptr<ppo::Gradient<float>> gradient_;
   ObsNormalizer obs_norm_;
   RewardNormalizer reward_norm_;

@@ -24,7 +24,7 @@ struct Options : on_policy::Options {
   Schedule clip_schedule = Schedule::kConstant;
   Device device = Device::kAuto;
   bool normalize_advantages = true, normalize_obs = false, normalize_rewards = false, share_layers = false, use_sde = false;
-  bool use_amp = false;
+  Amp use_amp = Amp::kOff;
 };
 
 inline constexpr bp::OptionTable kOptions{
@@ -49,11 +49,13 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("sde_sample_freq", &Options::sde_sample_freq, "[-1,)",
             "Steps between new noise functions; -1 or 0: a whole rollout", {.unit = "steps"}),
     bp::Opt("device", &Options::device,
-            "Device of LibTorch's update; cuda needs a GPU (resources.gpus) and a LibTorch built for it; auto: the CPU",
+            "Device of updates; cuda needs a LibTorch built for it; auto: the GPU that resources.gpus grants, else the CPU",
             {.flags = BP_PARAM_LATER}),
-    bp::Opt("use_amp", &Options::use_amp,
-            "Mixed precision of the update (bf16; float32 master weights); a CPU needs avx512_bf16 for it",
-            {.flags = BP_PARAM_LATER}),
+    bp::Opt(
+        "use_amp", &Options::use_amp,
+        "Mixed precision of the update (float32 master weights); true: bf16, for which a CPU needs avx512_bf16; fp16: a GPU, "
+        "with a scaled loss",
+        {.flags = BP_PARAM_LATER}),
 };
 
 Net MakeNet(const Options& options, const EnvShape& shape);

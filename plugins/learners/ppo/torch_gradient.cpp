@@ -2,15 +2,11 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
-#include <algorithm>
-
 #include "backplane/plugin.hpp"
 #include "gradient.hpp"
 #include "on_policy/torch_loss.hpp"
-#include "on_policy/torch_net.hpp"
-#include "torch/at_device.hpp"
+#include "on_policy/torch_shards.hpp"
 #include "torch/autocast.hpp"
-#include "torch/errors.hpp"
 
 namespace backplane::ppo {
 
@@ -19,32 +15,39 @@ namespace {
 template <class T>
 class Autograd final : public Gradient<T> {
  public:
-  Autograd(const Net& net, const bp_host* host, at::Device device, bool amp)
-      : net_(net), host_(host), device_(device), amp_(amp) {}
+  Autograd(const Net& net, const bp_host* host, const TorchOptions& options)
+      : net_(net), host_(host), low_(LowType(options.amp)), shards_(host, options.devices, options.shards) {}
+
+  void AllowSmallerParts(bool allowed) override { shards_.AllowSmaller(allowed); }
 
   StepStats Compute(const Minibatch<T>& batch, const LossOptions& options, const T* params, T* out) override {
-    return torch_common::WithTorchErrors([&] {
-      const c10::AutoGradMode grad_mode(true);
-      std::fill_n(out, net_.size, T{0});
-      const at::Tensor gradient = Borrow(out, {net_.size});  // on a GPU: a copy
-      const StepStats stats = Step(batch, options, LeavesOf(Borrow(params, {net_.size}), gradient));
-      if (!device_.is_cpu()) at::from_blob(out, {net_.size}, gradient.dtype()).copy_(gradient);
-      return stats;
-    });
+    at::Tensor advantage;
+    const auto prepare = [&] {
+      advantage = Borrow(batch.advantage, {batch.n}, shards_.first());
+      if (options.normalize_advantages) advantage = NormalizeAdvantages(advantage);
+    };
+    return shards_.Gradient(batch.n, net_.size, params, options.loss_scale, out, prepare,
+                            [&](const Replica& on, int64_t from, int64_t to, double weight) {
+                              const c10::AutoGradMode grad_mode(true);
+                              const at::Tensor own = advantage.slice(0, from, to).to(on.device);
+                              return BackwardLoss(Forward(PartOf(batch, from, to), own, on), options, weight);
+                            });
   }
 
  private:
   // A tensor over the caller's memory, or its copy on a GPU.
   template <class V>
-  at::Tensor Borrow(const V* data, at::IntArrayRef shape, at::ScalarType type = c10::CppTypeToScalarType<T>::value) const {
-    return at::from_blob(const_cast<V*>(data), shape, at::TensorOptions(type)).to(device_);
+  static at::Tensor Borrow(const V* data, at::IntArrayRef shape, at::Device device,
+                           at::ScalarType type = c10::CppTypeToScalarType<T>::value) {
+    return at::from_blob(const_cast<V*>(data), shape, at::TensorOptions(type)).to(device);
   }
 
   struct Passes {
     at::Tensor latent, head, value;  // in T, [n] of the value
   };
-  Passes Layers(const at::Tensor& obs, const TensorOf& leaf) const {
-    const torch_common::Autocast autocast(device_.type(), amp_);
+  Passes Layers(const at::Tensor& obs, const Replica& on) const {
+    const TensorOf& leaf = on.leaf;
+    const torch_common::Autocast autocast(on.device.type(), low_);
     const at::Tensor latent = TorchHidden(net_.actor, obs, leaf), head = TorchLayer(net_.actor.head, latent, leaf),
                      value = TorchTower(net_.critic, net_.shared ? latent : obs, leaf).squeeze(1);
     const auto whole = [&](const at::Tensor& x) { return x.to(obs.scalar_type()); };
@@ -54,56 +57,65 @@ class Autograd final : public Gradient<T> {
   struct Chosen {
     at::Tensor logp, entropy;  // [n]; the mean
   };
-  Chosen Policy(const Minibatch<T>& b, const at::Tensor& head, const at::Tensor& latent, const TensorOf& leaf) const {
+  Chosen Policy(const Minibatch<T>& b, const at::Tensor& head, const at::Tensor& latent, const Replica& on) const {
     if (net_.discrete) {
-      const at::Tensor mask = b.mask ? Borrow(b.mask, {b.n, net_.actions}, at::kByte) : at::Tensor();
+      const at::Tensor mask = b.mask ? Borrow(b.mask, {b.n, net_.actions}, on.device, at::kByte) : at::Tensor();
       const at::Tensor log_probs = MaskedLogSoftmax(head, mask);
-      return {log_probs.gather(1, Borrow(b.choice, {b.n, 1}, at::kLong)).squeeze(1), CategoricalEntropy(log_probs).mean()};
+      return {log_probs.gather(1, Borrow(b.choice, {b.n, 1}, on.device, at::kLong)).squeeze(1),
+              CategoricalEntropy(log_probs).mean()};
     }
     at::Tensor log_std;
     if (net_.sde) {
       // No gradient through the latent: Stable-Baselines3's learn_features is off.
-      const at::Tensor deviations = leaf(net_.log_std, {net_.latent(), net_.actions});
+      const at::Tensor deviations = on.leaf(net_.log_std, {net_.latent(), net_.actions});
       log_std = (latent.detach().square().matmul((deviations * 2).exp()) + kSdeVariance).log() * 0.5;
     } else {
-      log_std = leaf(net_.log_std, {net_.actions});
+      log_std = on.leaf(net_.log_std, {net_.actions});
     }
-    return {GaussianLogp(Borrow(b.action, {b.n, net_.actions}), head, log_std), GaussianEntropy(log_std).mean()};
+    return {GaussianLogp(Borrow(b.action, {b.n, net_.actions}, on.device), head, log_std), GaussianEntropy(log_std).mean()};
   }
 
-  StepStats Step(const Minibatch<T>& b, const LossOptions& o, const TensorOf& leaf) const {
-    return BackwardLoss(Forward(b, o, leaf), o);
+  // Samples [from, to); a gathered minibatch has no index.
+  Minibatch<T> PartOf(const Minibatch<T>& b, int64_t from, int64_t to) const {
+    const auto at = [from](auto* values, int64_t width) { return values ? values + from * width : values; };
+    return {to - from,
+            at(b.obs, net_.obs),
+            at(b.action, net_.actions),
+            at(b.choice, 1),
+            at(b.mask, net_.actions),
+            at(b.logp, 1),
+            at(b.advantage, 1),
+            at(b.ret, 1),
+            at(b.value, 1)};
   }
 
-  TorchSamples Forward(const Minibatch<T>& b, const LossOptions& o, const TensorOf& leaf) const {
+  TorchSamples Forward(const Minibatch<T>& b, const at::Tensor& advantage, const Replica& on) const {
     const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
-    const Passes passes = Layers(Borrow(b.obs, {b.n, net_.obs}), leaf);
-    at::Tensor advantage = Borrow(b.advantage, {b.n});
-    if (o.normalize_advantages) advantage = NormalizeAdvantages(advantage);
-    const Chosen policy = Policy(b, passes.head, passes.latent, leaf);
+    const Passes passes = Layers(Borrow(b.obs, {b.n, net_.obs}, on.device), on);
+    const Chosen policy = Policy(b, passes.head, passes.latent, on);
     return {.logp = policy.logp,
-            .old_logp = Borrow(b.logp, {b.n}),
+            .old_logp = Borrow(b.logp, {b.n}, on.device),
             .advantage = advantage,
             .entropy = policy.entropy,
             .value = passes.value,
-            .old_value = Borrow(b.value, {b.n}),
-            .target = Borrow(b.ret, {b.n})};
+            .old_value = Borrow(b.value, {b.n}, on.device),
+            .target = Borrow(b.ret, {b.n}, on.device)};
   }
 
   Net net_;
   const bp_host* host_;
-  at::Device device_;
-  bool amp_;
+  std::optional<at::ScalarType> low_;
+  TorchShards shards_;
 };
 
 }  // namespace
 
 template <class T>
-std::unique_ptr<Gradient<T>> TorchGradient(const Net& net, const bp_host* host, bp_device device, bool amp) {
-  return std::make_unique<Autograd<T>>(net, host, torch_common::DeviceOf(device), amp);
+std::unique_ptr<Gradient<T>> TorchGradient(const Net& net, const bp_host* host, const TorchOptions& options) {
+  return std::make_unique<Autograd<T>>(net, host, options);
 }
 
-template std::unique_ptr<Gradient<float>> TorchGradient(const Net&, const bp_host*, bp_device, bool);
-template std::unique_ptr<Gradient<double>> TorchGradient(const Net&, const bp_host*, bp_device, bool);
+template std::unique_ptr<Gradient<float>> TorchGradient(const Net&, const bp_host*, const TorchOptions&);
+template std::unique_ptr<Gradient<double>> TorchGradient(const Net&, const bp_host*, const TorchOptions&);
 
 }  // namespace backplane::ppo

@@ -4,6 +4,6 @@
 
 namespace backplane::ppo {
 
-const TorchPart kTorchPart = {sizeof(TorchPart), torch_common::HasCuda, TorchGradient<float>};
+const TorchPart kTorchPart = {sizeof(TorchPart), torch_common::HasCuda, TorchGradient<float>, torch_common::MemoryOfPart()};
 
 }  // namespace backplane::ppo

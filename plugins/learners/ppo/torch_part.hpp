@@ -5,13 +5,15 @@
 #include <memory>
 
 #include "gradient.hpp"
+#include "torch/memory.hpp"
 
 namespace backplane::ppo {
 
 struct TorchPart {
   uint32_t struct_size;
   bool (*has_cuda)();  // LibTorch is built for CUDA and sees a GPU
-  std::unique_ptr<Gradient<float>> (*gradient)(const Net& net, const bp_host* host, bp_device device, bool amp);
+  std::unique_ptr<Gradient<float>> (*gradient)(const Net& net, const bp_host* host, const TorchOptions& options);
+  torch_common::Memory memory;
 };
 
 extern const TorchPart kTorchPart;  // defined in learner_ppo_torch.so

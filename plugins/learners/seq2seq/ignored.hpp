@@ -33,7 +33,7 @@ inline constexpr IgnoredName kIgnored[] = {
     {"group_by_length", false, "sort_within_update sorts within an update, which changes no gradient"},
     {"dataloader_num_workers", int64_t{0}, "texts are tokenised once, when the trial starts", "[0,)"},
     {"torch_compile", false, "there is no graph compiler"},
-    {"fp16_backend", "", "fp16 is rejected"},
+    {"fp16_backend", "", "fp16 has only one implementation"},
     {"use_cpu", false, "device: cpu has this effect", nullptr, "no_cuda"},
 };
 

@@ -21,7 +21,8 @@ using torch::autograd::variable_list;
 at::Tensor Rows(const at::Tensor& x) { return x.reshape({-1, x.size(-1)}); }
 
 // to += scale * from on the CPU; LibTorch would first create a float32 tensor of `from`.
-void AddRounded(float* to, const at::BFloat16* from, int64_t n, float scale) {
+template <class Low>
+void AddRounded(float* to, const Low* from, int64_t n, float scale) {
   constexpr int64_t kBlock = 16;  // a loop of fixed length is one that compilers vectorise at -O2
   int64_t i = 0;
   for (; i + kBlock <= n; i += kBlock) {
@@ -38,7 +39,10 @@ void AddProduct(at::Tensor grad, const at::Tensor& a, const at::Tensor& b, doubl
   }
   const at::Tensor product = at::mm(a.t(), b);
   if (grad.is_cpu()) {
-    AddRounded(grad.data_ptr<float>(), product.data_ptr<at::BFloat16>(), grad.numel(), static_cast<float>(scale));
+    const auto add = [&](const auto* from) {
+      AddRounded(grad.data_ptr<float>(), from, grad.numel(), static_cast<float>(scale));
+    };
+    product.scalar_type() == at::kHalf ? add(product.data_ptr<at::Half>()) : add(product.data_ptr<at::BFloat16>());
   } else {
     grad.add_(product, scale);
   }

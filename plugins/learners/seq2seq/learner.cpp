@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "backplane/ext/gpus.h"
 #include "backplane/parallel.hpp"
 #include "backplane/rng.h"
 #include "pretrained.hpp"
@@ -31,7 +32,7 @@ Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, EnvShape(setup.
 
 Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
     : DataLearner(setup),
-      options_(ReadOptions(setup.config, torch_common::HasCuda())),
+      options_(ReadOptions(setup.config, torch_common::HasCuda(), bp::GrantedGpus(setup.host))),
       shape_(shape),
       seed_(setup.seed),
       chosen_(ChooseConfig(options_, shape)),
@@ -56,12 +57,17 @@ Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
   spec_.set_evaluation_rows(static_cast<uint32_t>(options_.eval_batch_size));
   if (options_.device.type == BP_DEVICE_CPU) spec_.set_flags(BP_LEARNER_ROW_EXACT | BP_LEARNER_HELD_OUT_ANY);
   shape_.action_channel = {};  // drop pointers that may become invalid
+  if (options_.device.type == BP_DEVICE_CUDA) bp::UseGpu(setup.host);
   bp::RecordFact(setup.host, "device", options_.device.type == BP_DEVICE_CUDA ? "cuda" : "cpu");
-  bp::RecordFact(setup.host, "precision", options_.bf16 ? "bf16" : "fp32");
+  bp::RecordFact(setup.host, "precision", options_.bf16 ? "bf16" : options_.fp16 ? "fp16" : "fp32");
+  if (!options_.fp16) return;
+  metrics_.Declare({"train/loss_scale", nullptr, 0, "scale of the loss in float16"});
+  metrics_.Declare({"train/skipped_updates", nullptr, -1, "updates skipped because float16 overflowed, in total"});
 }
 
 void Learner::Save(const bp::Writer& writer) const {
   WriteState(writer, model_->layout(), {model_->weights(), model_->first_moment(), model_->second_moment()}, model_->updates());
+  if (const rl::LossScaler* scaler = model_->scaler()) scaler->Save(writer), writer.Put(skipped_before_);
   if (options_.save_pretrained.empty()) return;
   try {
     SavePretrained(options_.save_pretrained, config_, model_->layout(), model_->weights(), chosen_.generation.json);
@@ -73,6 +79,16 @@ void Learner::Save(const bp::Writer& writer) const {
 void Learner::Load(const bp::Reader& reader) {
   model_->set_updates(
       ReadState(reader, model_->layout(), {model_->weights(), model_->first_moment(), model_->second_moment()}));
+  if (rl::LossScaler* scaler = model_->scaler()) {
+    *scaler = {}, skipped_before_ = 0;
+    try {
+      scaler->Load(reader), skipped_before_ = reader.Get<uint64_t>();
+    } catch (const bp::Error& e) {
+      if (e.code() != BP_E_IO) throw;
+      *scaler = {};  // a state of a stage in another precision
+    }
+    if (skipped_before_ > scaler->skipped()) rl::RefuseSaved("skipped updates", "at most all of them", skipped_before_);
+  }
   DropGroup();
 }
 
@@ -86,6 +102,7 @@ void Learner::Tensors(bp::NamedTensors* out) const {
 }
 
 void Learner::OnLimits(const bp_limits& limits) {
+  if (const rl::LossScaler* scaler = model_->scaler(); scaler && UpdatesDone() == 0) skipped_before_ = scaler->skipped();
   const uint64_t live = DeviceUse().live_bytes;
   if (limits.device_bytes > 0 && live > limits.device_bytes) {
     throw bp::Error(BP_E_OOM_DEVICE, "weights, gradients and AdamW's moments need " + std::to_string(live) +
@@ -175,7 +192,7 @@ void Learner::RunPending(const bp_delivery& last) {
 
 void Learner::DropGroup() {
   pending_.clear(), losses_.clear();
-  real_tokens_ = padded_tokens_ = 0;
+  ForgetTokens();
   model_->DropGradients();
 }
 
@@ -183,9 +200,14 @@ void Learner::Update() {
   const bp::PhaseScope phase(host(), BP_PHASE_UPDATE_OPTIM);
   const double loss = std::accumulate(losses_.begin(), losses_.end(), 0.0);
   const double lr =
-      options_.learning_rate * LrFactor(options_.schedule, UpdatesDone(), WarmupUpdates(options_.warmup_steps, total_updates_),
+      options_.learning_rate * LrFactor(options_.schedule, StepsDone(), WarmupUpdates(options_.warmup_steps, total_updates_),
                                         total_updates_, progress());
   const double norm = model_->Step(lr);
+  if (const rl::LossScaler* scaler = model_->scaler()) {
+    metrics_.Record("train/loss_scale", scaler->scale());
+    metrics_.Record("train/skipped_updates", static_cast<double>(scaler->skipped()));
+    if (!std::isfinite(norm)) return ForgetTokens();
+  }
   for (const auto& [name, value] : {std::pair("loss", loss), {"gradient's norm", norm}}) {
     if (!std::isfinite(value)) {
       throw bp::Error(BP_E_NUMERIC, std::string("the ") + name + " of update " + std::to_string(UpdatesDone() + 1) +
@@ -197,7 +219,13 @@ void Learner::Update() {
   metrics_.Record("train/lr", lr);
   metrics_.Record("train/real_tokens", real_tokens_);
   metrics_.Record("train/padded_tokens", padded_tokens_);
-  real_tokens_ = padded_tokens_ = 0;
+  ForgetTokens();
+}
+
+// A skipped update is no step of the schedule.
+uint64_t Learner::StepsDone() const {
+  const rl::LossScaler* scaler = model_->scaler();
+  return UpdatesDone() - (scaler ? std::min(UpdatesDone(), scaler->skipped() - skipped_before_) : 0);
 }
 
 double Learner::HeldOutLoss(const bp::Delivery& micro_batch) const { return model_->Loss(View(micro_batch)); }

@@ -37,6 +37,8 @@ class Learner : public bp::DataLearner {
   void RunPending(const bp_delivery& last);
   void DropGroup();
   void Update();
+  uint64_t StepsDone() const;
+  void ForgetTokens() { real_tokens_ = padded_tokens_ = 0; }
   void WriteRows(const bp_act& act, uint64_t begin, int64_t n) const;
 
   Options options_;
@@ -50,6 +52,7 @@ class Learner : public bp::DataLearner {
   bp::Metrics metrics_;
 
   bool told_no_limit_ = false;
+  uint64_t skipped_before_ = 0;                 // updates that earlier stages skipped
   uint64_t total_updates_ = 0;                  // of the trial; 0: unknown
   std::vector<MicroBatch> pending_;             // wait for a worker each
   std::vector<double> losses_;                  // of the group's micro-batches

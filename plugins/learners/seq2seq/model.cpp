@@ -13,6 +13,7 @@
 #include <cmath>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -79,7 +80,9 @@ class Bart final : public Model {
         flat_(layout_.size(), device_),
         first_(layout_.trained(), device_),
         second_(layout_.trained(), device_) {
-    if (options_.bf16) low_ = at::zeros({layout_.size()}, at::TensorOptions(device_).dtype(at::kBFloat16));
+    if (IsLow())
+      low_ = at::zeros({layout_.size()}, at::TensorOptions(device_).dtype(options_.fp16 ? at::kHalf : at::kBFloat16));
+    if (options_.fp16) scaler_.emplace();
     constants_ = BindWeights(config_, layout_, [&](const Parameter& p) {
       return Weight{Part(flat_.values(), p).detach(), {}};
     });
@@ -112,7 +115,7 @@ class Bart final : public Model {
         loss = SummedLoss(weights, batch, pass, options_.label_smoothing) / divisor;
       }
       const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_BACKWARD);
-      loss.backward();
+      (scaler_ ? loss * scaler_->scale() : loss).backward();
       return loss.item<double>();
     });
   }
@@ -145,20 +148,25 @@ class Bart final : public Model {
     }
   }
 
+  rl::LossScaler* scaler() override { return scaler_ ? &*scaler_ : nullptr; }
+
   double Step(double lr) override {
     return Run([&] {
       const c10::AutoGradMode no_gradient(false);
       Renew();
-      const double norm = device_.is_cpu() ? SumGradients(host_, Gradients(), layout_.trained())
-                                           : workers_[0].gradient.norm().item<double>();  // there one worker is all
+      const double scale = scaler_ ? scaler_->scale() : 1;
+      const double norm = (device_.is_cpu() ? SumGradients(host_, Gradients(), layout_.trained())
+                                            : workers_[0].gradient.norm().item<double>()) /  // there one worker is all
+                          scale;
       if (std::isfinite(norm)) {
         ++updates_, copies_are_old_ = true;
         packed_.reset();
         const double quotient = options_.max_grad_norm / (norm + 1e-6);
-        AdamW(lr, options_.max_grad_norm > 0 && quotient < 1 ? quotient : 1);
+        AdamW(lr, (options_.max_grad_norm > 0 && quotient < 1 ? quotient : 1) / scale);
       }
       DropGradients();
       PackOnAllThreads();
+      if (scaler_) scaler_->Update(!std::isfinite(norm), "a smaller learning_rate, a longer warm-up or bf16 may help");
       return norm;
     });
   }
@@ -221,7 +229,8 @@ class Bart final : public Model {
     return packed_;
   }
 
-  bool TrainsByOwnProducts() const { return device_.is_cpu() && !options_.bf16; }
+  bool IsLow() const { return options_.bf16 || options_.fp16; }
+  bool TrainsByOwnProducts() const { return device_.is_cpu() && !IsLow(); }
 
   double TrainOn(const Weights& weights, const std::vector<std::span<const int32_t>>& sources,
                  const std::vector<std::span<const int32_t>>& labels, const Pass& pass, double divisor) const {
@@ -242,7 +251,7 @@ class Bart final : public Model {
   Worker MakeWorker() {
     Worker worker{at::zeros({layout_.trained()}, flat_.values().options()), {}};
     worker.weights = BindWeights(config_, layout_, [&](const Parameter& p) {
-      Weight weight{Part(flat_.values(), p).detach(), options_.bf16 ? Part(low_, p) : at::Tensor(), PackedOf(p)};
+      Weight weight{Part(flat_.values(), p).detach(), IsLow() ? Part(low_, p) : at::Tensor(), PackedOf(p)};
       if (p.offset >= layout_.trained()) return weight;
       weight.value.set_requires_grad(true);
       weight.value.mutable_grad() = Part(worker.gradient, p);  // backward() adds into it in place
@@ -276,7 +285,7 @@ class Bart final : public Model {
     const std::lock_guard lock(renewing_);
     for (Flat* each : {&flat_, &first_, &second_}) each->Settle();
     if (!std::exchange(copies_are_old_, false)) return;
-    if (options_.bf16) low_.copy_(flat_.values());
+    if (IsLow()) low_.copy_(flat_.values());
     for (auto& [offset, one] : for_training_) Pack(&one);
   }
 
@@ -329,7 +338,7 @@ class Bart final : public Model {
   const bp_host* host_;
   Layout layout_;
   mutable Flat flat_, first_, second_;               // settled by calls that do not change values
-  at::Tensor low_;                                   // the weights in bfloat16
+  at::Tensor low_;                                   // the weights in bfloat16 or float16
   mutable std::map<int64_t, Trained> for_training_;  // by offset
   mutable bool copies_are_old_ = true;               // the weights are newer than `low_` and `for_training_`
   mutable std::shared_ptr<TextReader> packed_;       // NULL: not yet packed since the weights changed
@@ -337,6 +346,7 @@ class Bart final : public Model {
   Weights constants_;
   std::vector<Worker> workers_;
   std::atomic<bool> has_gradient_ = false;  // otherwise all gradients are 0
+  std::optional<rl::LossScaler> scaler_;
   uint64_t updates_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include "backplane/tensor.h"
 #include "generate_options.hpp"
 #include "layout.hpp"
+#include "rl/loss_scaler.hpp"
 
 namespace backplane::seq2seq {
 
@@ -31,9 +32,9 @@ struct MicroBatch {
 };
 
 struct ModelOptions {
-  bp_device device = {BP_DEVICE_CPU, 0};  // or of CUDA
-  int64_t workers = 1;                    // gradient buffers, for micro-batches at the same time
-  bool recompute = false, bf16 = false;
+  bp_device device = {BP_DEVICE_CPU, 0};               // or of CUDA
+  int64_t workers = 1;                                 // gradient buffers, for micro-batches at the same time
+  bool recompute = false, bf16 = false, fp16 = false;  // fp16: with a scaled loss
   double label_smoothing = 0;
   double beta1 = .9, beta2 = .999, epsilon = 1e-8, weight_decay = 0, max_grad_norm = 1;  // 0: gradients are not clipped
 };
@@ -58,8 +59,11 @@ class Model {
   // sorted texts give similar shares. Only without padding. [any]
   virtual double BackwardOfShare(int64_t worker, std::span<const MicroBatch> batches, double divisor, uint64_t seed) = 0;
   virtual void DropGradients() = 0;
+  // The scale of losses in float16; NULL: the loss is not scaled. [control]
+  virtual rl::LossScaler* scaler() = 0;
   // Sums the workers' gradients in order, clips, applies AdamW (Loshchilov and Hutter, arXiv 1711.05101) and clears the
-  // gradients. Returns the norm before clipping; if it is not finite, nothing changes.
+  // gradients. Returns the norm before clipping; if it is not finite, only the scale of
+  // losses changes.
   virtual double Step(double lr) = 0;
 
   // Summed cross-entropy of the labels, without dropout and smoothing. On a CPU a text's loss does not depend on other texts in

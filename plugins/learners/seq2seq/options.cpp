@@ -18,7 +18,13 @@ bool HasBf16() {
   return avx512_bf16 || (__get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 22 & 1));  // AMX
 }
 
-bp_device DeviceOf(const Options& o, bool has_cuda) {
+bp_device DeviceOf(const Options& o, bool has_cuda, uint32_t granted) {
+  if (granted > 1)
+    throw bp::ConfigError("resources.gpus: expected at most 1, which is all that the learner uses, got " + std::to_string(granted));
+  if (granted > 0 && !o.wanted_device && !has_cuda)
+    throw bp::ConfigError(
+        "device: auto: expected a LibTorch built for the GPU that resources.gpus grants, got one without CUDA; set "
+        "resources.gpus: 0 to train on the CPU");
   if (o.wanted_device == DeviceKind::kCuda && !has_cuda)
     throw bp::ConfigError(
         "device: cuda: expected a GPU and a LibTorch built for it, got none; grant a GPU with resources.gpus or --gpus");
@@ -27,7 +33,9 @@ bp_device DeviceOf(const Options& o, bool has_cuda) {
 
 void RefuseWhatTheDeviceCannot(const Options& o) {
   const bool gpu = o.device.type == BP_DEVICE_CUDA;
-  if (o.fp16) throw bp::ConfigError("fp16 needs a scaled loss, which is not supported; use bf16");
+  if (o.fp16 && o.bf16) throw bp::ConfigError("fp16: expected fp16 or bf16, got both");
+  if (o.fp16 && !gpu && o.wanted_device != DeviceKind::kCpu)
+    throw bp::ConfigError("fp16: expected a GPU (resources.gpus), got none; device: cpu emulates it, slowly");
   if (o.bf16 && !gpu && !HasBf16())
     throw bp::ConfigError("bf16: expected a CPU with avx512_bf16 or AMX, got one without, on which it would only be slower");
   if (gpu && o.workers > 1) {
@@ -123,10 +131,10 @@ NetworkOptions::NetworkOptions() {
   for (const ShareField& share : kDropouts) this->*share.at = -1;
 }
 
-Options ReadOptions(const bp::Config& config, bool has_cuda) {
+Options ReadOptions(const bp::Config& config, bool has_cuda, uint32_t granted) {
   Options o = kOptions.Read(config);
   o.sizes = SizesOf(o);
-  o.device = DeviceOf(o, has_cuda);
+  o.device = DeviceOf(o, has_cuda, granted);
   RefuseWhatTheDeviceCannot(o);
   RefuseWhatOthersDo(o);
   return o;

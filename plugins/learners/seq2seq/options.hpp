@@ -44,7 +44,7 @@ struct Options : ModelOptions, NetworkOptions, GenerationConfig {
   std::filesystem::path pretrained;  // model folders; empty: none
   std::string save_pretrained;
   // An error if set.
-  bool fp16 = false, load_best_model_at_end = false;
+  bool load_best_model_at_end = false;
   int64_t data_seed = 0;
   std::string resume_from_checkpoint;
 
@@ -84,7 +84,7 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("gradient_checkpointing", &Options::recompute, "Recomputes layers for their gradient: less memory, more time",
             {.helps = "ram_near_limit,out_of_memory"}),
     bp::Opt("bf16", &Options::bf16, "Layers in bfloat16; a CPU needs avx512_bf16 or AMX for it"),
-    bp::Opt("fp16", &Options::fp16, "Layers in float16; rejected, because it needs a scaled loss"),
+    bp::Opt("fp16", &Options::fp16, "Layers in float16 with a scaled loss, on a GPU; device: cpu emulates it, slowly"),
     bp::Opt("device", &Options::wanted_device, "Device of all computations; auto: the trial's GPU, if it has one"),
 
     bp::Opt("model_name_or_path", &Options::pretrained,
@@ -147,8 +147,9 @@ inline constexpr bp::OptionTable kOptions{
 };
 
 // Two of effective_batch_size, per_device_train_batch_size and gradient_accumulation_steps determine the third. `has_cuda`: a
-// GPU is available. Throws bp::ConfigError for contradictions and for features that the device lacks.
-Options ReadOptions(const bp::Config& config, bool has_cuda);
+// GPU is available; `granted`: their number in resources.gpus. Throws bp::ConfigError for contradictions and for features that
+// the device lacks.
+Options ReadOptions(const bp::Config& config, bool has_cuda, uint32_t granted = 0);
 
 struct EnvShape {
   explicit EnvShape(const bp_env_spec* env);  // throws bp::Unsupported with a reason

@@ -29,6 +29,7 @@ Sampler::Sampler(const Source& source)
       quota_group_(SmallestCpuQuota(source.proc / "self").group),
       limited_memory_(LimitedMemory::Find(source.proc)),
       tree_(source.root, source.proc),
+      heat_(source.sys, GrantedCpus()),
       gpus_(source.nvml_library, source.visible_gpus, source.root) {
   for (size_t i = 0; i < pressure_.size(); ++i) pressure_[i] = FindPressure(kPressures[i], proc_);
 }
@@ -39,6 +40,7 @@ std::array<double, kColumnCount> Sampler::Read(int64_t t_ns) {
   ReadProcesses(t_ns, &values);
   ReadMachine(&values);
   ReadPressure(t_ns, &values);
+  ReadHeat(&values);
   ReadGpus(t_ns, &values);
   last_ns_ = t_ns;
   return values;
@@ -89,6 +91,14 @@ void Sampler::ReadPressure(int64_t t_ns, Values* values) {
   }
 }
 
+void Sampler::ReadHeat(Values* values) {
+  (*values)[PlaceOf(kCpuTemperatureC)] = OrNaN(heat_.TemperatureC());
+  (*values)[PlaceOf(kCpuFrequencyMhz)] = OrNaN(heat_.FrequencyMhz());
+  const std::optional<uint64_t> throttles = heat_.Throttles();
+  if (throttles && heat_throttles_) (*values)[PlaceOf(kCpuHeatThrottledPct)] = *throttles > *heat_throttles_ ? 100 : 0;
+  heat_throttles_ = throttles;
+}
+
 void Sampler::ReadGpus(int64_t t_ns, Values* values) {
   const GpuReading gpus = gpus_.Read(t_ns);
   (*values)[PlaceOf(kGpuUtilPct)] = OrNaN(gpus.util_pct);
@@ -98,6 +108,10 @@ void Sampler::ReadGpus(int64_t t_ns, Values* values) {
   (*values)[PlaceOf(kGpuTemperatureC)] = OrNaN(gpus.temperature_c);
   (*values)[PlaceOf(kGpuClockEventBits)] = OrNaN(gpus.clock_events);
   if (gpus.clock_events) (*values)[PlaceOf(kGpuThrottledPct)] = (*gpus.clock_events & kThrottleBits) != 0 ? 100 : 0;
+  (*values)[PlaceOf(kGpuPcieSentMbps)] = OrNaN(gpus.pcie_sent_mbps);
+  (*values)[PlaceOf(kGpuPcieReceivedMbps)] = OrNaN(gpus.pcie_received_mbps);
+  (*values)[PlaceOf(kGpuEccCorrected)] = OrNaN(gpus.ecc_corrected);
+  (*values)[PlaceOf(kGpuEccUncorrected)] = OrNaN(gpus.ecc_uncorrected);
   (*values)[PlaceOf(kSmUtilPct)] = OrNaN(gpus.sm_util_pct);
   (*values)[PlaceOf(kGpuWholeDevice)] = OrNaN(gpus.whole_device);
 }

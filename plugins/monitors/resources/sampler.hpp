@@ -11,6 +11,7 @@
 
 #include "columns.hpp"
 #include "machine/cpu.hpp"
+#include "machine/cpu_heat.hpp"
 #include "machine/memory.hpp"
 #include "machine/nvml_meter.hpp"
 #include "machine/process_usage.hpp"
@@ -19,7 +20,7 @@ namespace backplane::resources {
 
 struct Source {
   pid_t root = 0;  // the trial's process
-  std::filesystem::path proc = "/proc";
+  std::filesystem::path proc = "/proc", sys = "/sys";
   std::string nvml_library = nvml::kLibrary;
   std::optional<std::string> visible_gpus;  // CUDA_VISIBLE_DEVICES
 };
@@ -37,6 +38,7 @@ class Sampler {
   void ReadProcesses(int64_t t_ns, Values* values);
   void ReadMachine(Values* values);
   void ReadPressure(int64_t t_ns, Values* values);
+  void ReadHeat(Values* values);
   void ReadGpus(int64_t t_ns, Values* values);
 
   std::filesystem::path proc_;
@@ -45,12 +47,14 @@ class Sampler {
   std::optional<LimitedMemory> limited_memory_;
   std::array<std::optional<std::filesystem::path>, 3> pressure_;
   TreeReader tree_;
+  CpuHeat heat_;
   NvmlMeter gpus_;
 
   int64_t last_ns_ = 0;
   double cpu_s_ = 0, run_queue_wait_s_ = 0, rss_peak_mb_ = 0;
   std::optional<CpuTimes> cpu_times_;
   std::optional<Throttling> throttling_;
+  std::optional<uint64_t> heat_throttles_;
   std::array<std::optional<double>, 3> stalled_s_;
 };
 

@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "rollout/clocks.hpp"
+#include "trial/trial_count.hpp"
 
 namespace backplane {
 namespace {
@@ -26,6 +28,43 @@ TEST(Budget, ProgressIsTheLargestShare) {
   EXPECT_DOUBLE_EQ(Progress(budget, {2, 0, 50}), 0.5);
   EXPECT_DOUBLE_EQ(Progress(budget, {8, 0, 50}), 0.8);
   EXPECT_DOUBLE_EQ(Progress(budget, {8, 0, 500}), 1.0);
+}
+
+TEST(Budget, EndsWithTheIterationThatCompletesItsEpisodes) {
+  BudgetConfig budget;
+  budget.episodes = 50;
+  EXPECT_FALSE(Reached(budget, {.iterations = 9, .env_steps = 5000, .episodes = 49}));
+  EXPECT_TRUE(Reached(budget, {.iterations = 9, .episodes = 53}));
+  EXPECT_DOUBLE_EQ(Progress(budget, {.env_steps = 5000, .episodes = 20}), 0.4);
+  EXPECT_DOUBLE_EQ(Limits(budget, {.episodes = 20}, 8, 4).progress, 0.4) << "schedules of learners follow it";
+}
+
+TEST(Budget, OmitsTheEpisodesOfTheWarmUp) {
+  TrialCount count{.first_warms_up = true};
+  EXPECT_EQ(count.SpentOfBudget(1, 0, 7).episodes, 0u);
+  count.warm_up = WarmUp{.episodes = 7};
+  EXPECT_EQ(count.SpentOfBudget(2, 0, 19).episodes, 12u);
+}
+
+TEST(CheckpointDue, FollowsTheFirstIterationAtOrAfterEachMultiple) {
+  CheckpointDue due({.every_iterations = 0, .every_episodes = 10});
+  std::vector<uint64_t> due_at;
+  for (const uint64_t episodes : {0, 4, 9, 10, 14, 29, 30, 30, 61}) {
+    if (due.After(1, episodes)) due_at.push_back(episodes);
+  }
+  EXPECT_EQ(due_at, (std::vector<uint64_t>{10, 29, 30, 61}));
+  CheckpointDue resumed({.every_iterations = 0, .every_episodes = 10}, 61);
+  EXPECT_FALSE(resumed.After(1, 69)) << "an attempt that resumes at 61 is not due before 70";
+  EXPECT_TRUE(resumed.After(1, 70));
+}
+
+TEST(CheckpointDue, ServesBothIntervals) {
+  CheckpointDue due({.every_iterations = 3, .every_episodes = 10});
+  EXPECT_FALSE(due.After(0, 0));
+  EXPECT_TRUE(due.After(1, 12));
+  EXPECT_FALSE(due.After(2, 13));
+  EXPECT_TRUE(due.After(3, 14));
+  EXPECT_FALSE(CheckpointDue(CheckpointConfig{}).After(3, 14));
 }
 
 TEST(Budget, LimitsContainTheRemainingBudget) {

@@ -26,7 +26,7 @@ class DrivenLearner {
   }
   bp_request Plan(double progress = 0) {
     bp_limits limits{sizeof(bp_limits), 0, rows_};
-    limits.progress = progress;
+    limits.progress = progress, limits.device_bytes = device_bytes, limits.flags = limit_flags;
     bp_request request{sizeof(bp_request)};
     EXPECT_EQ(api_->plan(learner_, &limits, &request), BP_OK) << error();
     return request;
@@ -40,8 +40,19 @@ class DrivenLearner {
   }
   bp_status Act(const bp_act& act) { return api_->act(learner_, &act); }
   std::string Saved() { return SaveState(api_, learner_); }
-  bp_status Load(const std::string& saved) { return LoadState(api_, learner_, saved); }
+  bp_status Load(const std::string& saved) { return learner_ ? LoadState(api_, learner_, saved) : status_; }
 
+  bp_device_use DeviceUse() {
+    bp_device_use use{sizeof(bp_device_use)};
+    const auto* api = static_cast<const bp_learner_device_use_1*>(api_->get_extension(learner_, BP_LEARNER_DEVICE_USE_1));
+    EXPECT_EQ(api->read(learner_, &use), BP_OK);
+    return use;
+  }
+
+  uint64_t device_bytes = 0;  // of the limits
+  uint32_t limit_flags = 0;
+
+  FakeHost& host() { return host_; }
   bp_status status() const { return status_; }
   const std::string& error() const { return host_.error; }
   const bp_learner_spec& spec() const { return *api_->spec(learner_); }

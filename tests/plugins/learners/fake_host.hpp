@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "backplane/ext/gpus.h"
 #include "backplane/ext/state.h"
 #include "backplane/learner.hpp"
 
@@ -22,11 +23,12 @@ class FakeHost {
     for (uint64_t i = 0; i < descriptor.n_params; ++i)
       options_.try_emplace(descriptor.params[i].path, descriptor.params[i].def);
     config.impl = host.impl = this;
-    host.get_extension = [](const bp_host*, const char* id) -> const void* {
+    host.get_extension = [](const bp_host* h, const char* id) -> const void* {
       static constexpr bp_host_part_1 kPart{sizeof(bp_host_part_1), 0, LinkedPart};
+      if (std::strcmp(id, BP_HOST_GPUS_1) == 0) return &static_cast<FakeHost*>(h->impl)->gpus;
       return std::strcmp(id, BP_HOST_PART_1) == 0 ? &kPart : nullptr;
     };
-    host.log = [](const bp_host*, int32_t, const char*) {};
+    host.log = [](const bp_host* h, int32_t, const char* text) { static_cast<FakeHost*>(h->impl)->logged += text; };
     host.fail = [](const bp_host* h, bp_status code, const char* text) {
       static_cast<FakeHost*>(h->impl)->error = text;
       return code;
@@ -57,7 +59,9 @@ class FakeHost {
 
   bp_host host{sizeof(bp_host)};
   bp_config config{sizeof(bp_config)};
-  std::string error;
+  bp_host_gpus_1 gpus{sizeof(bp_host_gpus_1), 0, [](const bp_host* h) { ++static_cast<FakeHost*>(h->impl)->gpu_uses; }};
+  int gpu_uses = 0;
+  std::string error, logged;
 
  private:
   static const char* Text(const bp_config* c, const char* path) {

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "net_fixture.hpp"
 
 namespace backplane::ppo {
@@ -90,6 +92,36 @@ TEST(Gradient, DependsOnTheShardsAndNotOnTheOrderInWhichTheyRun) {
   EXPECT_EQ(four, gradient(4, Backwards()));
   EXPECT_NE(four, gradient(1, InOrder()));
   EXPECT_LE(Distance(four, gradient(1, InOrder())), 1e-5);
+}
+
+// Shards of LibTorch run on any threads, here backwards, and may have devices of their own.
+TEST(Gradient, ShardsOfLibTorchDecideTheBitsAndDevicesDoNot) {
+  NetShape shape = Shape(false);
+  shape.hidden = {128, 128};  // enough work for four shards
+  const Net net(shape);
+  const RandomBatch<float> batch(net, 1100, 3);
+  bp_host host = *SilentHost();
+  host.get_extension = [](const bp_host*, const char* id) -> const void* {
+    static constexpr bp_host_parallel_1 kBackwards{
+        sizeof(bp_host_parallel_1), 0, [](const bp_host*, uint64_t n, void (*piece)(void*, uint64_t), void* context) {
+          while (n > 0) piece(context, --n);
+        }};
+    return std::strcmp(id, BP_HOST_PARALLEL_1) == 0 ? &kBackwards : nullptr;
+  };
+  const auto gradient = [&](int64_t shards, size_t devices, const bp_host* on) {
+    std::vector<float> out(net.size);
+    StepStats stats =
+        TorchGradient<float>(net, on, {.devices = std::vector<bp_device>(devices, {BP_DEVICE_CPU, 0}), .shards = shards})
+            ->Compute(batch.View(), kLoss, batch.params.data(), out.data());
+    out.push_back(static_cast<float>(stats.total));
+    return out;
+  };
+  const std::vector<float> four = gradient(4, 1, SilentHost()), one = gradient(1, 1, SilentHost());
+  EXPECT_EQ(gradient(4, 1, &host), four) << "in any order";
+  EXPECT_EQ(gradient(4, 2, SilentHost()), four);
+  EXPECT_EQ(gradient(4, 3, &host), four);
+  EXPECT_NE(four, one);
+  EXPECT_LE(Distance(four, one), 1e-5);
 }
 
 class PpoUpdateTest : public ::testing::TestWithParam<bool> {

@@ -2,7 +2,11 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "mappo_iteration.hpp"
+#include "on_policy/shards.hpp"
 #include "torch_model.hpp"
 
 namespace backplane::mappo {
@@ -16,9 +20,9 @@ using test_support::AgentShape;
 
 constexpr bp_device kCpu{BP_DEVICE_CPU, 0};
 
-std::unique_ptr<TorchModel> Torch(Iteration& it) {
+std::unique_ptr<TorchModel> Torch(Iteration& it, const TorchOptions& options = {}) {
   at::set_num_threads(1);  // as in a trial
-  std::unique_ptr<TorchModel> model = MakeTorchModel(it.net, it.shape, kCpu, &it.host);
+  std::unique_ptr<TorchModel> model = MakeTorchModel(it.net, it.shape, options, &it.host);
   model->Take(it.rollout.delivery(), it.streams, it.batch.samples());
   return model;
 }
@@ -85,12 +89,54 @@ TEST(MappoTorch, MixedPrecisionIsNearAndEndsWithTheGradient) {
   Iteration it({.rows = 20});
   const auto model = Torch(it);
   const std::vector<float> plain = it.GradientOf(*model, kLoss);
-  model->UseAmp(true);
+  model->UseAmp(Amp::kBf16);
   const std::vector<float> mixed = it.GradientOf(*model, kLoss);
   EXPECT_NE(mixed, plain);
   EXPECT_LE(Distance(mixed, plain), .05);
-  model->UseAmp(false);
+  model->UseAmp(Amp::kOff);
   EXPECT_EQ(it.GradientOf(*model, kLoss), plain);
+}
+
+TEST(MappoTorch, ShardsDecideTheBitsAndDevicesDoNot) {
+  Iteration it({.rows = 200});
+  ASSERT_EQ(on_policy::RunsFor(it.All().n(), it.net.size, 3), 3) << "enough work";
+  const auto gradient = [&](int64_t shards, size_t devices) {
+    const auto model = Torch(it, {.devices = std::vector<bp_device>(devices, kCpu), .shards = shards});
+    return it.GradientOf(*model, kLoss);
+  };
+  const std::vector<float> two = gradient(2, 1), three = gradient(3, 1), one = gradient(1, 1);
+  EXPECT_EQ(gradient(2, 2), two);
+  EXPECT_EQ(gradient(3, 2), three);
+  EXPECT_EQ(gradient(1, 2), one) << "the second device idles";
+  EXPECT_NE(two, one);
+  EXPECT_NE(two, three);
+  EXPECT_LE(Distance(two, one), 1e-6);
+}
+
+TEST(MappoTorch, ScaledLossInFloat16GivesTheSameGradient) {
+  Iteration it({.rows = 20});
+  const auto model = Torch(it);
+  const std::vector<float> plain = it.GradientOf(*model, kLoss);
+  const auto scaled = [](double by) { return LossWith([&](LossOptions* o) { o->loss_scale = by; }); };
+  EXPECT_EQ(it.GradientOf(*model, scaled(1024)), plain) << "a power of 2 is exact in float32";
+  model->UseAmp(Amp::kFp16);
+  EXPECT_LE(Distance(it.GradientOf(*model, scaled(1024)), plain), .01);
+  const std::vector<float> overflowed = it.GradientOf(*model, scaled(1e8));
+  EXPECT_TRUE(std::any_of(overflowed.begin(), overflowed.end(), [](float x) { return !std::isfinite(x); }));
+}
+
+// 2^-24 is the least positive number in float16; a scale lifts gradients above it.
+TEST(MappoTorch, ScaleKeepsSmallGradientsOfFloat16) {
+  Iteration it({.rows = 20});
+  const auto model = Torch(it);
+  const auto small = [](double scale) {
+    return LossWith([&](LossOptions* o) { o->vf_coeff = 1e-7, o->entropy_coeff = 0, o->loss_scale = scale; });
+  };
+  const auto of_the_critic = [&](std::vector<float> all) { return std::vector<float>(all.begin() + it.net.split, all.end()); };
+  const std::vector<float> plain = of_the_critic(it.GradientOf(*model, small(1)));
+  model->UseAmp(Amp::kFp16);
+  EXPECT_GT(Distance(of_the_critic(it.GradientOf(*model, small(1))), plain), .2);
+  EXPECT_LE(Distance(of_the_critic(it.GradientOf(*model, small(65536))), plain), .02);
 }
 
 TEST(MappoTorch, MixedPrecisionIsTakenFromAGainOfAFifthOn) {
@@ -108,7 +154,7 @@ TEST(MappoTorch, AProbeKeepsThePathThatItReports) {
   Iteration it({.rows = 20});
   const auto model = Torch(it);
   const std::vector<float> plain = it.GradientOf(*model, kLoss);
-  model->UseAmp(true);
+  model->UseAmp(Amp::kBf16);
   const std::vector<float> mixed = it.GradientOf(*model, kLoss);
   std::string said;
   bp_host host = it.host;

@@ -68,6 +68,114 @@ TEST(Ppo, PathsLearnTheSameInMixedPrecision) {
   }
 }
 
+const std::map<std::string, std::string> kHalf = {
+    {"train_batch_size", "256"}, {"minibatch_size", "64"}, {"num_epochs", "2"}, {"update_path", "torch"}};
+
+std::map<std::string, std::string> HalfWith(std::map<std::string, std::string> more) {
+  more.insert(kHalf.begin(), kHalf.end());
+  return more;
+}
+
+TEST(Ppo, LearnsAboutTheSameInFloat16) {
+  const auto values_after = [](const char* amp) {
+    CartPoleTrial trial(4, 64, HalfWith({{"use_amp", amp}}));
+    EXPECT_EQ(trial.Iterate(), BP_OK) << trial.error();
+    trial.Act(0, 0, 4);
+    return trial.value().data;
+  };
+  const std::vector<float> half = values_after("fp16"), plain = values_after("false");
+  EXPECT_NE(half, plain);
+  EXPECT_NE(half, values_after("bf16"));
+  for (int row = 0; row < 4; ++row) EXPECT_NEAR(half[row], plain[row], 2e-2);
+}
+
+TEST(Ppo, ResumesInFloat16WithTheScale) {
+  // Rewards of 1 with this weight give gradients that overflow until the scale has fallen.
+  const auto options = HalfWith({{"use_amp", "fp16"}, {"vf_loss_coeff", "300"}, {"normalize_advantages", "false"}});
+  CartPoleTrial one(4, 64, options), two(4, 64, options);
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(one.Iterate(), BP_OK) << one.error();
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(two.Iterate(), BP_OK) << two.error();
+  const std::string saved = one.Saved();
+  ASSERT_EQ(two.Resume(saved), BP_OK) << two.error();
+  EXPECT_EQ(two.Saved(), saved);
+  double scale = 0;
+  std::memcpy(&scale, saved.data() + saved.size() - 5 * sizeof(uint64_t), sizeof scale);
+  EXPECT_LT(scale, 65536) << "at least one update was skipped";
+  one.Iterate(), two.Iterate();
+  EXPECT_EQ(one.Saved(), two.Saved());
+}
+
+TEST(Ppo, AcceptsAStateOfAStageInFloat32) {
+  CartPoleTrial plain(4, 64, kHalf), half(4, 64, HalfWith({{"use_amp", "fp16"}}));
+  ASSERT_EQ(plain.Iterate(), BP_OK);
+  EXPECT_EQ(half.Load(plain.Saved()), BP_OK) << half.error();
+  EXPECT_EQ(half.Iterate(), BP_OK) << half.error();
+}
+
+TEST(Ppo, RejectsFloat16WithoutLibTorch) {
+  CartPoleTrial trial(4, 64, {{"use_amp", "fp16"}});
+  EXPECT_EQ(trial.status(), BP_E_CONFIG);
+  EXPECT_TRUE(trial.error().starts_with("use_amp: fp16: expected a GPU (resources.gpus), got none")) << trial.error();
+}
+
+TEST(Ppo, AutoIsTheGrantedGpu) {
+  class Granted : public CartPoleTrial {
+   public:
+    using CartPoleTrial::CartPoleTrial;
+    bp_status With(uint32_t gpus) {
+      host().gpus.granted = gpus;
+      Resume("");
+      return status();
+    }
+  };
+  Granted automatic(4, 64, {}), cpu(4, 64, {{"device", "cpu"}}), fused(4, 64, {{"update_path", "fused"}});
+  EXPECT_EQ(automatic.host().gpu_uses, 0) << "no GPU was granted";
+  // LibTorch here has no CUDA, so a granted GPU cannot be used.
+  EXPECT_EQ(automatic.With(1), BP_E_CONFIG);
+  EXPECT_TRUE(automatic.error().starts_with("device: auto: expected a LibTorch built for the GPU")) << automatic.error();
+  EXPECT_EQ(automatic.host().gpu_uses, 1);
+  EXPECT_EQ(cpu.With(1), BP_OK);
+  EXPECT_EQ(fused.With(1), BP_OK);
+  EXPECT_EQ(cpu.host().gpu_uses + fused.host().gpu_uses, 0) << "the host then rejects the trial";
+}
+
+// The CPU as a device of limited memory: minibatches of 1,024 samples fit only in parts.
+class LimitedPpo : public ::testing::Test {
+ protected:
+  static CartPoleTrial Trial() {
+    return CartPoleTrial(16, 64,
+                         {{"train_batch_size", "1024"},
+                          {"minibatch_size", "1024"},
+                          {"num_epochs", "2"},
+                          {"hidden", "[64, 64]"},
+                          {"update_path", "torch"},
+                          {"update_shards", "1"}});
+  }
+};
+
+TEST_F(LimitedPpo, SumsGradientsOverPartsThatFit) {
+  CartPoleTrial whole = Trial(), limited = Trial();
+  ASSERT_EQ(whole.Iterate(), BP_OK) << whole.error();
+  const bp_device_use use = whole.DeviceUse();
+  EXPECT_GT(use.peak_bytes, uint64_t{1024} * 64 * 4) << "activations of a layer";
+  limited.device_bytes = use.peak_bytes / 2;
+  ASSERT_EQ(limited.Iterate(), BP_OK) << limited.error();
+  EXPECT_LE(limited.DeviceUse().peak_bytes, use.peak_bytes) << "the peak is the process's";
+  EXPECT_TRUE(limited.host().logged.starts_with("1024 samples did not fit into the device's memory, so gradients are summed "))
+      << limited.host().logged;
+  whole.Act(0, 0, 16), limited.Act(0, 0, 16);
+  for (int row = 0; row < 16; ++row) EXPECT_NEAR(limited.value().data[row], whole.value().data[row], 1e-5);
+}
+
+TEST_F(LimitedPpo, EndsIfPartsAreForbiddenOrOneSampleDoesNotFit) {
+  CartPoleTrial forbidden = Trial(), tiny = Trial();
+  forbidden.device_bytes = 1 << 20, forbidden.limit_flags = BP_LIMIT_NO_SHRINK;
+  EXPECT_EQ(forbidden.Iterate(), BP_E_OOM_DEVICE);
+  tiny.device_bytes = 1000;
+  EXPECT_EQ(tiny.Iterate(), BP_E_OOM_DEVICE);
+  EXPECT_NE(tiny.error().find("not even one sample at a time fits"), std::string::npos) << tiny.error();
+}
+
 TEST(Ppo, ActsInFloat32EvenIfItLearnsInMixedPrecision) {
   if (!nn::HasBf16()) GTEST_SKIP() << "no avx512_bf16";
   CartPoleTrial mixed(13, 4, {{"train_batch_size", "52"}, {"use_amp", "true"}}), plain(13, 4, {{"train_batch_size", "52"}});

@@ -27,7 +27,8 @@ class SamplerTest : public FakeMachine {
   SamplerTest() { Process(kTrial, 1, 0); }
 
   void Start(const std::string& nvml_library = "libno-such-driver.so.1") {
-    sampler_.emplace(Source{.root = kTrial, .proc = proc(), .nvml_library = nvml_library, .visible_gpus = std::nullopt});
+    sampler_.emplace(Source{
+        .root = kTrial, .proc = proc(), .sys = root_ / "sys", .nvml_library = nvml_library, .visible_gpus = std::nullopt});
     sampler_->Read(0);
   }
   // Omits absent measures.
@@ -125,6 +126,21 @@ TEST_F(SamplerTest, PressureAndTheMachinesLoadHaveColumnsOfTheirOwn) {
   EXPECT_EQ(now.at("cpu_system_pct"), 75);
 }
 
+TEST_F(SamplerTest, HeatOfTheCpusIsNextToTheirUse) {
+  const std::string cpu = "sys/devices/system/cpu/cpu" + std::to_string(GrantedCpus().front());
+  Put("sys/class/hwmon/hwmon0/name", "k10temp\n"), Put("sys/class/hwmon/hwmon0/temp1_input", "71500\n");
+  Put(cpu + "/cpufreq/scaling_cur_freq", "2400000\n");
+  Put(cpu + "/thermal_throttle/core_throttle_count", "7\n");
+  Start();
+  const auto cool = Read();
+  EXPECT_EQ(cool.at("cpu_temperature_c"), 71.5);
+  EXPECT_EQ(cool.at("cpu_frequency_mhz"), 2400);
+  EXPECT_EQ(cool.at("cpu_heat_throttled_pct"), 0) << "throttles before the trial do not count";
+  Put(cpu + "/thermal_throttle/core_throttle_count", "9\n");
+  EXPECT_EQ(Read(2 * kSecond_ns).at("cpu_heat_throttled_pct"), 100);
+  EXPECT_EQ(Read(3 * kSecond_ns).at("cpu_heat_throttled_pct"), 0);
+}
+
 TEST_F(SamplerTest, GpusHaveTheirColumnsToo) {
   Start(FAKE_NVML_FILE);
   const auto now = Read();
@@ -133,6 +149,10 @@ TEST_F(SamplerTest, GpusHaveTheirColumnsToo) {
   EXPECT_EQ(now.at("gpu_clock_event_bits"), 0x24);
   EXPECT_EQ(now.at("gpu_throttled_pct"), 100);
   EXPECT_EQ(now.at("sm_util_pct"), 40);
+  EXPECT_EQ(now.at("gpu_pcie_sent_mbps"), 100);
+  EXPECT_EQ(now.at("gpu_pcie_received_mbps"), 300);
+  EXPECT_EQ(now.at("gpu_ecc_corrected"), 1) << "since the first reading";
+  EXPECT_EQ(now.at("gpu_ecc_uncorrected"), 0);
   EXPECT_EQ(now.at("gpu_whole_device"), 1) << "the test, not the trial, calls it";
 }
 

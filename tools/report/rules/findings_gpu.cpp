@@ -16,7 +16,8 @@ namespace {
 constexpr double kStarvedPct = 50, kFeedingPct = 50, kFullPct = 95, kAwakePct = 75, kFewUnitsPct = 30, kVramPct = 90,
                  kClockThrottledPct = 5;
 constexpr const char *kGpuUse = resource_measure::kGpuUtilPct, *kUnits = resource_measure::kSmUtilPct,
-                     *kVram = resource_measure::kGpuMemoryPct, *kClocks = resource_measure::kGpuThrottledPct;
+                     *kVram = resource_measure::kGpuMemoryPct, *kClocks = resource_measure::kGpuThrottledPct,
+                     *kEcc = resource_measure::kGpuEccUncorrected;
 
 std::string NoDevice(const Case& c, const char* measure) {
   if (!c.HasGpu()) return "the trials were granted no GPU";
@@ -114,6 +115,21 @@ RuleVerdict ClockThrottled(const Case& c) {
   return Fires(throttled, f);
 }
 
+// Corrected errors cost nothing; a detected one has changed a number, or ends the process.
+RuleVerdict GpuMemoryErrors(const Case& c) {
+  if (std::string why = NoDevice(c, kEcc); !why.empty()) return Silent(std::move(why));
+  const double errors = c.Peak(kEcc).value_or(0);
+  if (errors == 0) return Quiet();
+  Finding f;
+  f.severity = Severity::kWarning;
+  f.title = fmt::format("The GPU's memory had {:.0f} errors that ECC could not correct", errors);
+  f.evidence = {{kEcc, errors, 0, "", c.PeakWindow(kEcc)}};
+  f.effect = "Results are reliable again";
+  f.moves = kEcc, f.direction = -1;
+  f.confidence = "high: counted by the device";
+  return Fires(errors, f);
+}
+
 }  // namespace
 
 std::vector<Rule> GpuRules() {
@@ -146,6 +162,11 @@ std::vector<Rule> GpuRules() {
         "5 %: this project, without a published source; nvml.h defines the bits."},
        fmt::format("a granted GPU; {}", kClocks),
        ClockThrottled},
+      {{"gpu_memory_errors", "ECC detected an error of the GPU's memory that it could not correct",
+        "The device's memory is damaged or overheated, so results of this batch may be wrong.",
+        "repeat the batch on a different device; reset or replace this one", "One error: the counter of nvml.h."},
+       fmt::format("a granted GPU with ECC; {}", kEcc),
+       GpuMemoryErrors},
   };
 }
 

@@ -17,7 +17,8 @@ constexpr double kSaturatedPct = 90, kThrottledPct = 5, kRunQueueWaitPct = 10, k
 constexpr const char *kQuota = resource_measure::kCpuQuotaPct, *kThrottled = resource_measure::kThrottledPeriodsPct,
                      *kWait = resource_measure::kRunQueueWaitPct, *kCpuPsi = resource_measure::kPsiCpuSomePct,
                      *kMemoryLimit = resource_measure::kMemoryLimitPct, *kRam = resource_measure::kRamSystemPct,
-                     *kIoPsi = resource_measure::kPsiIoSomePct, *kWaitShare = "time/waiting_for_a_core_pct";
+                     *kIoPsi = resource_measure::kPsiIoSomePct, *kHeat = resource_measure::kCpuHeatThrottledPct,
+                     *kCelsius = resource_measure::kCpuTemperatureC, *kWaitShare = "time/waiting_for_a_core_pct";
 
 // Busy cores are normal for an efficient CPU experiment, so they are no warning by themselves. They are if added rows brought
 // no gain although each core does less work per row than before.
@@ -61,6 +62,22 @@ RuleVerdict CpuThrottled(const Case& c) {
   f.confidence = "high: counted by the kernel";
   const std::optional<uint64_t> cores = c.Cores(), threads = c.PoolThreads();
   if (cores && threads && *threads > *cores) AddFix(c, "rollout.threads", *cores, &f.fixes);
+  return Fires(*throttled, f);
+}
+
+RuleVerdict CpuOverheated(const Case& c) {
+  const std::optional<double> throttled = c.Value(kHeat);
+  if (!throttled) return Silent(NotMeasured(c, kHeat));
+  if (*throttled <= kThrottledPct) return Quiet();
+  Finding f;
+  f.severity = Severity::kWarning;
+  f.title = fmt::format("Heat lowers the CPUs' clocks for {:.0f} % of the time", *throttled);
+  f.evidence = {{kHeat, *throttled, kThrottledPct, "%", c.Window(kHeat)}};
+  if (const std::optional<double> celsius = c.Peak(kCelsius))
+    f.evidence.push_back({kCelsius, *celsius, 0, "C", c.Window(kCelsius)});
+  f.effect = "Clocks stay up; until then, the times of this batch depend on heat";
+  f.moves = kHeat, f.direction = -1;
+  f.confidence = "high: counted by the kernel";
   return Fires(*throttled, f);
 }
 
@@ -164,6 +181,14 @@ std::vector<Rule> MachineRules() {
         "lower rollout.threads to the quota, or raise the quota", "5 %: thresholds of this project."},
        fmt::format("{}, which needs a CPU quota; cores used and percent of the quota, for its size", kThrottled),
        CpuThrottled,
+       /*sees_out_of_memory=*/false,
+       /*holds_when_busy=*/true},
+      {{"cpu_overheated", "the kernel counted thermal throttles of the granted CPUs in > 5 % of the samples",
+        "The CPUs reduce their clocks because they are too hot. Times of this batch cannot be compared with other batches.",
+        "leave the file as it is; improve the cooling, wait until the machine is cool, or use fewer cores",
+        "5 %: thresholds of this project. Only Intel's CPUs are counted, and not in most virtual machines."},
+       kHeat,
+       CpuOverheated,
        /*sees_out_of_memory=*/false,
        /*holds_when_busy=*/true},
       {{"oversubscribed",

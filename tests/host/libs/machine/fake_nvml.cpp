@@ -177,6 +177,20 @@ int nvmlDeviceGetCurrentClocksEventReasons(Device* device, unsigned long long* b
 int nvmlDeviceGetComputeRunningProcesses_v3(Device* device, unsigned* count, Process* processes) {
   return List(device, count, processes);
 }
+int nvmlDeviceGetPcieThroughput(Device* device, int counter, unsigned* kb_per_s) {
+  ++calls["pcie"];
+  if (counter != 0 && counter != 1) return kInvalidArgument;
+  *kb_per_s = device->util * 1000 * (counter == 0 ? 1 : 3);
+  return Is("mig") ? kNotSupported : kSuccess;
+}
+// Each query finds one more corrected error on the first device, which has ECC.
+int nvmlDeviceGetTotalEccErrors(Device* device, int type, int counter, unsigned long long* errors) {
+  static unsigned long long corrected = 100;
+  if (device != &devices[0] || Is("mig")) return kNotSupported;
+  if (counter != 0 || type < 0 || type > 1) return kInvalidArgument;
+  *errors = type == 0 ? corrected++ : 2;
+  return kSuccess;
+}
 int nvmlGpmQueryDeviceSupport(Device*, unsigned* version_supported) {
   if (version_supported[0] != 1 || Is("other-version")) return kVersionMismatch;
   version_supported[1] = !Is("mig");

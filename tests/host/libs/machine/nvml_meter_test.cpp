@@ -54,6 +54,24 @@ TEST_F(NvmlMeterTest, MultiprocessorsNeedTwoSamplesATenthOfASecondApart) {
   EXPECT_EQ(meter.Read(kSecond_ns + kSecond_ns / 10 + 1).sm_util_pct, 40);
 }
 
+TEST_F(NvmlMeterTest, PcieTrafficIsReadOncePerSecond) {
+  NvmlMeter meter(FAKE_NVML_FILE, std::nullopt, getpid());
+  const GpuReading first = meter.Read(kSecond_ns);
+  EXPECT_EQ(first.pcie_sent_mbps, 40 + 60);
+  EXPECT_EQ(first.pcie_received_mbps, 3 * (40 + 60));
+  EXPECT_EQ(meter.Read(2 * kSecond_ns - 1).pcie_sent_mbps, std::nullopt) << "each query waits for 20 ms";
+  EXPECT_EQ(meter.Read(2 * kSecond_ns).pcie_sent_mbps, 100);
+}
+
+TEST_F(NvmlMeterTest, EccErrorsCountFromTheFirstReadingOn) {
+  NvmlMeter meter(FAKE_NVML_FILE, std::nullopt, getpid());
+  const GpuReading first = meter.Read(kSecond_ns), second = meter.Read(2 * kSecond_ns);
+  EXPECT_EQ(first.ecc_corrected, 0);
+  EXPECT_EQ(second.ecc_corrected, 1) << "of the only device with ECC";
+  EXPECT_EQ(second.ecc_uncorrected, 0);
+  EXPECT_EQ(ReadOnce("1").ecc_corrected, std::nullopt);
+}
+
 TEST_F(NvmlMeterTest, UnknownProcessGivesNumbersOfTheWholeDevice) {
   Driver("container");
   const GpuReading reading = ReadOnce("0");

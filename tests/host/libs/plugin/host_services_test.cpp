@@ -98,19 +98,36 @@ TEST(HostServices, ShowTheTrialOnlyToPermittedPlugins) {
   EXPECT_EQ(services.get()->get_extension(services.get(), BP_HOST_TRIAL_1), &trial);
 }
 
-// A plugin can request every service that the header declares, and no other.
-TEST(HostServices, MatchTheHeader) {
+TEST(HostServices, ReportsThePluginThatUsesAGpu) {
+  HostSinks sinks;
+  HostServices services("env.x", &sinks);
+  EXPECT_EQ(bp::GrantedGpus(services.get()), 0u);
+  bp::UseGpu(services.get());  // has no effect without the service
+  std::string user;
+  const bp_host_gpus_1 gpus{sizeof gpus, 2, HostServices::UseGpu};
+  sinks.gpus = &gpus;
+  sinks.uses_gpu = [&](const std::string& id) { user = id; };
+  EXPECT_EQ(bp::GrantedGpus(services.get()), 2u);
+  bp::UseGpu(services.get());
+  EXPECT_EQ(user, "env.x");
+}
+
+// A plugin can request every service that the headers declare, and no other.
+TEST(HostServices, MatchTheHeaders) {
   std::set<std::string> declared, had;
-  std::ifstream header(BACKPLANE_SOURCE_DIR "/host/include/backplane/host.h");
   const std::regex define(R"re(#define BP_HOST_\w+ "(.+)")re");
-  for (std::string line; std::getline(header, line);) {
-    if (std::smatch match; std::regex_match(line, match, define)) declared.insert(match[1]);
+  for (const char* name : {"host.h", "ext/gpus.h"}) {
+    std::ifstream header(std::string(BACKPLANE_SOURCE_DIR "/host/include/backplane/") + name);
+    for (std::string line; std::getline(header, line);) {
+      if (std::smatch match; std::regex_match(line, match, define)) declared.insert(match[1]);
+    }
   }
   const bp_host_metrics_1 metrics = {sizeof(bp_host_metrics_1)};
   const bp_host_phase_1 phase = {sizeof(bp_host_phase_1)};
   const bp_host_trial_1 trial{sizeof trial, 2, "id", "attempt", "trial"};
   HostSinks sinks;
-  sinks.metrics = &metrics, sinks.phase = &phase, sinks.trial = &trial;
+  const bp_host_gpus_1 gpus{sizeof gpus, 1, HostServices::UseGpu};
+  sinks.metrics = &metrics, sinks.phase = &phase, sinks.trial = &trial, sinks.gpus = &gpus;
   sinks.fact = [](const std::string&, const std::string&, const std::string&) {};
   sinks.parallel = [](uint64_t, void (*)(void*, uint64_t), void*) {};
   sinks.part = [](const std::string&, const std::string&) -> const void* { return nullptr; };

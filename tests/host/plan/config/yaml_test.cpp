@@ -122,7 +122,7 @@ TEST_F(YamlTest, ABudgetReplacesABasesLimitsUnderPluginNames) {
   EXPECT_EQ(loaded("budget: {iterations: 5}\n").budget.epochs, std::nullopt);
   EXPECT_EQ(loaded("budget: {iterations: 5}\n").budget.iterations, 5u);
   EXPECT_EQ(loaded("budget: {epochs: 2}\n").budget.epochs, 2u);
-  EXPECT_EQ(loaded("budget: {iterations: 5}\n").checkpoint_every_iterations, 7u);
+  EXPECT_EQ(loaded("budget: {iterations: 5}\n").checkpoint.every_iterations, 7u);
   // Limits in the file of the budget, or in a file above it, add to it.
   EXPECT_EQ(loaded("budget: {iterations: 5}\nlearner: {options: {num_train_epochs: 4}}\n").budget.epochs, 4u);
   EXPECT_EQ(loaded("learner: {options: {num_train_epochs: 4}}\n").budget.epochs, 4u);

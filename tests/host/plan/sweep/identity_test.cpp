@@ -58,7 +58,7 @@ TEST_F(IdentityTest, KeysWithoutEffectOnNumbersKeepTheId) {
   loaded_.experiment.rollout.pin_threads = true;
   loaded_.experiment.rollout.workers = 4;
   loaded_.experiment.resources.hang_timeout_s = 1;
-  loaded_.experiment.checkpoint_every_iterations = 5;
+  loaded_.experiment.checkpoint = {.every_iterations = 5, .every_episodes = 100};
   EXPECT_EQ(before, Id());
 }
 

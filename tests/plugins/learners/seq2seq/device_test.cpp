@@ -17,14 +17,14 @@ using testing::Tiny;
 using testing::Trial;
 using Set = testing::Options;
 
-ModelOptions Chosen(Set options, bool has_cuda) {
+ModelOptions Chosen(Set options, bool has_cuda, uint32_t granted = 0) {
   const backplane::test_support::FakeHost host(*testing::Plugin()->descriptor(0), std::move(options));
-  return ReadOptions(bp::Config(&host.config), has_cuda);
+  return ReadOptions(bp::Config(&host.config), has_cuda, granted);
 }
 
-std::string Refusal(Set options, bool has_cuda) {
+std::string Refusal(Set options, bool has_cuda, uint32_t granted = 0) {
   try {
-    Chosen(std::move(options), has_cuda);
+    Chosen(std::move(options), has_cuda, granted);
   } catch (const bp::Error& e) {
     EXPECT_EQ(e.code(), BP_E_CONFIG);
     return e.what();
@@ -46,8 +46,17 @@ TEST(Seq2seqDevice, RejectsUnusableDevices) {
   EXPECT_EQ(Refusal({{"parallel_microbatches", "2"}}, false), "accepted");
   EXPECT_EQ(Refusal({{"parallel_microbatches", "2"}, {"device", "cpu"}}, true), "accepted");
   EXPECT_EQ(Refusal({{"bf16", "true"}}, true), "accepted");
-  for (const bool has_cuda : {false, true})
-    EXPECT_THAT(Refusal({{"fp16", "true"}}, has_cuda), HasSubstr("fp16 needs a scaled loss"));
+  EXPECT_THAT(Refusal({{"fp16", "true"}}, false), HasSubstr("fp16: expected a GPU (resources.gpus), got none"));
+  EXPECT_EQ(Refusal({{"fp16", "true"}}, true), "accepted");
+  EXPECT_EQ(Refusal({{"fp16", "true"}, {"device", "cpu"}}, false), "accepted") << "emulated";
+  EXPECT_THAT(Refusal({{"fp16", "true"}, {"bf16", "true"}}, true), HasSubstr("expected fp16 or bf16, got both"));
+}
+
+TEST(Seq2seqDevice, AutoIsTheGrantedGpuOrAnError) {
+  EXPECT_EQ(Refusal({}, true, 1), "accepted");
+  EXPECT_THAT(Refusal({}, true, 2), HasSubstr("resources.gpus: expected at most 1, which is all that the learner uses, got 2"));
+  EXPECT_THAT(Refusal({}, false, 1), HasSubstr("device: auto: expected a LibTorch built for the GPU that resources.gpus"));
+  EXPECT_EQ(Refusal({{"device", "cpu"}}, false, 1), "accepted") << "the host rejects a GPU that idles";
 }
 
 TEST(Seq2seqDevice, IsRejectedByTheLearnerWithoutAGpu) {

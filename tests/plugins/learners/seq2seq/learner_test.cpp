@@ -91,7 +91,7 @@ TEST(Seq2seq, RejectsContradictoryOptions) {
       Refusal(
           {{"effective_batch_size", "20"}, {"per_device_train_batch_size", "8"}, {"loss_normalization", "microbatch_mean"}}),
       HasSubstr("20 items are not a multiple of 8"));
-  EXPECT_THAT(Refusal({{"fp16", "true"}}), HasSubstr("fp16 needs a scaled loss"));
+  EXPECT_THAT(Refusal({{"fp16", "true"}, {"bf16", "true"}}), HasSubstr("fp16: expected fp16 or bf16, got both"));
   EXPECT_THAT(Refusal({{"d_model", "30"}}), HasSubstr("multiple of the attention heads, got 30 and 4 heads"));
   EXPECT_THAT(Refusal({{"max_position_embeddings", "39"}}),
               HasSubstr("up to 40 tokens, but the model's max_position_embeddings is 39"));
@@ -308,6 +308,36 @@ TEST(Seq2seq, ResumesFromAState) {
   EXPECT_NE(other.Load(state), BP_OK);
   EXPECT_THAT(other.error(), HasSubstr("fc1.weight: expected 1024, got 2048"));
   EXPECT_NE(other.Load("not a state at all"), BP_OK);
+}
+
+TEST(Seq2seq, SkippedUpdatesOfFloat16AreNoStepOfTheSchedule) {
+  const Group group(RandomTexts(16, 97, kSource, kLabel, 6), 8, true);
+  const Options options = Tiny({{"effective_batch_size", "16"}, {"warmup_steps", "10"}, {"fp16", "true"}});
+  Trial trial(options);
+  ASSERT_EQ(trial.status, BP_OK) << trial.error();
+  // The host's weight of the group divides the loss; a tiny one makes the scaled gradient overflow.
+  Group overflowing(RandomTexts(16, 97, kSource, kLabel, 6), 8, true);
+  overflowing.weight = 1e-4;
+  std::vector<double> rates;
+  for (const bool skipped : {false, true, true, false, false}) {
+    ASSERT_EQ(trial.Update(skipped ? overflowing : group), BP_OK) << trial.error();
+    rates.push_back(trial.Metric("train/lr"));
+  }
+  EXPECT_THAT(rates, ::testing::Pointwise(::testing::DoubleEq(), std::vector{0., 0., 0., 1e-4, 2e-4}));
+  EXPECT_EQ(trial.Metric("train/skipped_updates"), 2);
+  EXPECT_EQ(trial.Metric("train/loss_scale"), 16384);
+  Trial resumed(options);
+  ASSERT_EQ(resumed.Load(trial.State(), 5), BP_OK) << resumed.error();
+  EXPECT_TRUE(resumed.State() == trial.State());
+  for (Trial* each : {&trial, &resumed}) ASSERT_EQ(each->Update(group), BP_OK) << each->error();
+  EXPECT_EQ(resumed.Metric("train/lr"), 3e-4);
+  EXPECT_TRUE(resumed.State() == trial.State());
+  // A stage in float32 hands over its weights; the scale is then the first one.
+  Trial plain(Tiny({{"effective_batch_size", "16"}}));
+  ASSERT_EQ(plain.Update(group), BP_OK);
+  EXPECT_EQ(resumed.Load(plain.State()), BP_OK) << resumed.error();
+  ASSERT_EQ(resumed.Update(group), BP_OK) << resumed.error();
+  EXPECT_EQ(resumed.Metric("train/loss_scale"), 65536);
 }
 
 TEST(Seq2seq, AProbeLearnsNothing) {

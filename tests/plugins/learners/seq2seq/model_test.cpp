@@ -234,6 +234,30 @@ TEST(Bf16, IsNearAndRecomputesToTheSame) {
   EXPECT_LE(Distance(gradient(true, true), mixed), 1e-3);
 }
 
+TEST(Fp16, IsNearForAnyScaleAndSkipsAnOverflow) {
+  BartConfig config = NoDropout();
+  config.dropout = .1;
+  const Group group(RandomTexts(16, 97, 40, 20, 9), 8, true);
+  const auto plain = GradientOf(Make(config).get(), group);
+  const auto model = Make(config, {.fp16 = true});
+  const auto scaled = GradientOf(model.get(), group);
+  EXPECT_LE(Distance(scaled, plain), .02);
+  EXPECT_GT(Distance(scaled, plain), 1e-6);
+  EXPECT_EQ(model->updates(), 1u);
+
+  // A sum over many tokens divided by little is a large gradient: it overflows until the scale has fallen.
+  const int64_t n = model->layout().size();
+  const std::vector<float> before(model->weights(), model->weights() + n);
+  model->Backward(0, group.batches[0], 1e-3, 0);
+  EXPECT_FALSE(std::isfinite(model->Step(1)));
+  EXPECT_EQ(std::vector<float>(model->weights(), model->weights() + n), before);
+  EXPECT_EQ(model->updates(), 1u) << "a skipped update is no step of AdamW";
+  EXPECT_EQ(model->scaler()->skipped(), 1u);
+  EXPECT_EQ(model->scaler()->scale(), 32768);
+  const auto after = GradientOf(model.get(), group);
+  EXPECT_LE(Distance(after, plain), .02) << "gradients are divided by the new scale";
+}
+
 TEST(Loss, IsTheSumWithoutDropoutAndSmoothing) {
   BartConfig config = NoDropout();
   const Group group(RandomTexts(8, 97, 40, 20, 9), 8, true);

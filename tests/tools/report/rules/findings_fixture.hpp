@@ -52,6 +52,8 @@ class Batch {
                                        {"resources/memory_limit_pct", 40},
                                        {"resources/run_queue_wait_pct", 3},
                                        {"resources/throttled_periods_pct", 0},
+                                       {"resources/cpu_heat_throttled_pct", 0},
+                                       {"resources/gpu_ecc_uncorrected", 0},
                                        {"resources/psi_cpu_some_pct", 2},
                                        {"resources/psi_io_some_pct", 0},
                                        {"resources/gpu_util_pct", 92},
