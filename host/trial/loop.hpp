@@ -29,6 +29,7 @@ class TrialLoop {
   MeasuredTimes Measured() const;
   // Brings metrics.jsonl and fingerprints.bin to the disk. Throws std::runtime_error.
   void SyncFiles() { state_.SyncFiles(); }
+  const std::optional<EndedBy>& ended_by() const { return ended_by_; }                // absent: no monitor ended the trial
   const std::vector<std::string>& warnings() const { return warnings_.sentences(); }  // for the user
   void Warn(const std::string& sentence) { warnings_.Add(sentence); }
 
@@ -38,6 +39,7 @@ class TrialLoop {
   void End();
   void StopClock();
   bool IsPruned() const;
+  bool EndedByMonitor();
   bool StartIteration(const bp_request& request);
   bool Collect(const bp_request& request);
   void CloseIteration();
@@ -57,6 +59,7 @@ class TrialLoop {
   TrialEvaluation evaluation_;
   TrialSpeed speed_;
   bool stopped_ = false, pruned_ = false;
+  std::optional<EndedBy> ended_by_;
 };
 
 }  // namespace backplane
