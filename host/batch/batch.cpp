@@ -14,6 +14,7 @@
 #include "base/shell_argument.hpp"
 #include "batch/batch_files.hpp"
 #include "batch/batch_state.hpp"
+#include "batch/disk_limit.hpp"
 #include "batch/job_table.hpp"
 #include "batch/launcher.hpp"
 #include "batch/leftovers.hpp"
@@ -51,7 +52,8 @@ class Batch {
         check_(&state_, engine, resource_pool),
         settler_(&state_, &search_, &failure_policy_),
         launcher_(&state_, engine, resource_pool, &jobs_, &search_, &settler_),
-        names_(&state_) {}
+        names_(&state_),
+        disk_(request->out, request->plan.base.experiment.max_disk_bytes) {}
 
   BatchReport Run() {
     const InterruptScope interrupts;  // covers the whole batch, because Ctrl-C may come between two processes
@@ -229,6 +231,7 @@ class Batch {
 
   void RunTrials() {
     for (;;) {
+      LookAtDisk();
       launcher_.Launch();
       if (jobs_.empty() && ended_meanwhile_.empty() && (state_.stopping() || state_.schedule.waiting() == 0)) return;
       std::vector<JobTable::Ended> ended = std::exchange(ended_meanwhile_, {});
@@ -288,6 +291,13 @@ class Batch {
     jobs_.StopAll(StopHow::kAsk);
   }
 
+  void LookAtDisk() {
+    const std::optional<std::string> why = state_.stopping() ? std::nullopt : disk_.Exceeded();
+    if (!why) return;
+    state_.Pause(PauseReason::kDisk, *why);
+    jobs_.StopAll(StopHow::kAsk);
+  }
+
   // Called when the batch can no longer write its records. Running trials still save their state, and the next session finds
   // it.
   void EndAll() {
@@ -320,6 +330,7 @@ class Batch {
   Settler settler_;
   Launcher launcher_;
   NameWatch names_;
+  DiskLimit disk_;
   std::vector<JobTable::Ended> ended_meanwhile_;  // while a search computed a reply
   uint64_t seq_before_ = 0;                       // the newest event of earlier sessions
   bool asked_to_leave_ = false;                   // running trials, because the folder was lost

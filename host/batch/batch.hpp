@@ -63,7 +63,7 @@ struct BatchRequest {
 class OutLock;
 
 // After kObjective the same command cannot resume the batch: no trial records the objective of the search.
-enum class PauseReason { kFailures = 1, kSearch, kObjective };
+enum class PauseReason { kFailures = 1, kSearch, kObjective, kDisk };
 
 struct BatchReport {
   struct Trial {

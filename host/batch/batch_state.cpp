@@ -74,7 +74,8 @@ void BatchState::Pause(PauseReason reason, const std::string& why) {
   report.paused = why;
   report.pause_reason = reason;
   log->Append(SweepPaused{why});
-  display.Note((reason == PauseReason::kObjective ? "stopping: " : "pausing: ") + why + "; running trials finish");
+  display.Note((reason == PauseReason::kObjective ? "stopping: " : "pausing: ") + why +
+               (reason == PauseReason::kDisk ? "; running trials save a checkpoint and end" : "; running trials finish"));
 }
 
 void BatchState::FillReport() {

@@ -16,6 +16,7 @@
 #include "cli/damage_text.hpp"
 #include "input/report_program.hpp"
 #include "log/log.hpp"
+#include "record/disk_use.hpp"
 #include "record/report_requests.hpp"
 #include "screen/batch_view.hpp"
 #include "screen/live_page.hpp"
@@ -61,7 +62,7 @@ Screen PictureScreen() {
     screen.height = kAnyHeight;
     screen.width = kFileWidth;
   } else {
-    --screen.height;  // the prompt comes below
+    screen.height -= 2;  // the line of the disk and the prompt come below
   }
   return screen;
 }
@@ -85,9 +86,15 @@ int StatusCommand(const StatusArgs& args) {
   if (!batch) {
     return kUsage;
   }
-  const std::string text =
-      args.json ? ProgressText().Of(batch->Progress()) : FormatBatch(batch->rows(), batch->totals(), PictureScreen());
-  std::fputs(text.c_str(), stdout);
+  const DiskUse disk = DiskUseOf(args.out);
+  if (args.json) {
+    BatchProgress progress = batch->Progress();
+    progress.head.disk_bytes = disk.bytes;
+    std::fputs(ProgressText().Of(progress).c_str(), stdout);
+  } else {
+    std::fputs(FormatBatch(batch->rows(), batch->totals(), PictureScreen()).c_str(), stdout);
+    fmt::print("disk: {} (checkpoints {})\n", SizeText(disk.bytes), SizeText(disk.checkpoints));
+  }
   return SayDamage(DamageIn(ResultsFolder{args.out}, batch->record(), ReadPlanFile(ResultsFolder{args.out}.plan())))
              ? static_cast<int>(kFailed)
              : static_cast<int>(kOk);

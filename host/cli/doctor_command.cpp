@@ -218,6 +218,7 @@ std::vector<Check> Examine(const DoctorArgs& args) {
       ProgramFor("reports", "backplane-report", "reports cannot be written"),
       Figures(),
       ToolFor("validate", "validate", "plugins cannot be validated"),
+      ToolFor("archives", "archive", "pack, unpack, verify and gc cannot run"),
       ToolFor("studies", "study", "bench, tune, compare and gate cannot run"),
       Disk(),
   };

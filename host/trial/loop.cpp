@@ -115,7 +115,8 @@ bool TrialLoop::StartIteration(const bp_request& request) {
   CloseIteration();
   const Experiment& experiment = parts_.spec.experiment;
   collecting_.Of(request).Check(request);
-  if (Reached(experiment.budget, SpentNow()) || speed_.measuring().Ended(state_.clock.attempt_s())) return false;
+  if (Reached(experiment.budget, SpentNow()) || speed_.measuring().Ended(state_.clock.attempt_s()) || EndedByMonitor())
+    return false;
   if (evaluation_.DueAtStart()) EvaluateAtStart(request);
   checkpointing_.BeginIteration(request);
   pruned_ = !parts_.cancelled && IsPruned();
@@ -125,6 +126,14 @@ bool TrialLoop::StartIteration(const bp_request& request) {
   }
   if (checkpoint_due_.After(state_.count.iterations, state_.window.total())) checkpointing_.Save();
   return true;
+}
+
+bool TrialLoop::EndedByMonitor() {
+  ended_by_ = parts_.monitors.Verdict();
+  if (ended_by_)
+    warnings_.Add(fmt::format("{} ended the trial after iteration {}: {}", ended_by_->plugin, state_.count.iterations,
+                              ended_by_->reason));
+  return ended_by_.has_value();
 }
 
 // Checked once per iteration, where a checkpoint can be taken. Costs a microsecond.

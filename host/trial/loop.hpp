@@ -29,6 +29,7 @@ class TrialLoop {
   MeasuredTimes Measured() const;
   // Brings metrics.jsonl and fingerprints.bin to the disk. Throws std::runtime_error.
   void SyncFiles() { state_.SyncFiles(); }
+  const std::optional<EndedBy>& ended_by() const { return ended_by_; }                // absent: no monitor ended the trial
   const std::vector<std::string>& warnings() const { return warnings_.sentences(); }  // for the user
   void Warn(const std::string& sentence) { warnings_.Add(sentence); }
 
@@ -38,6 +39,7 @@ class TrialLoop {
   void End();
   void StopClock();
   bool IsPruned() const;
+  bool EndedByMonitor();
   bool StartIteration(const bp_request& request);
   bool Collect(const bp_request& request);
   void CloseIteration();
@@ -58,6 +60,7 @@ class TrialLoop {
   TrialSpeed speed_;
   CheckpointDue checkpoint_due_;
   bool stopped_ = false, pruned_ = false;
+  std::optional<EndedBy> ended_by_;
 };
 
 }  // namespace backplane

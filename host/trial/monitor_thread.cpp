@@ -173,11 +173,17 @@ std::vector<std::string> MonitorThread::warnings() const {
   return state_->warnings;
 }
 
+std::optional<EndedBy> MonitorThread::verdict() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->verdict;
+}
+
 void MonitorThread::Work(const std::shared_ptr<State>& state) {
   WatchNeverWaits();
   tls_state = state.get();
   Create(*state);
   AskInterests(*state);
+  FindVerdicts(*state);
   {
     const std::lock_guard lock(state->mutex);
     state->ready = true;
@@ -239,6 +245,26 @@ void MonitorThread::AskInterests(State& state) {
   });
 }
 
+void MonitorThread::FindVerdicts(State& state) {
+  if (!state.on || state.api->get_extension == nullptr) return;
+  Call(state, "get_extension", [&] {
+    state.verdicts = static_cast<const bp_monitor_verdict_1*>(state.api->get_extension(state.instance, BP_MONITOR_VERDICT_1));
+    return bp_status{BP_OK};
+  });
+}
+
+// Keeps the first verdict.
+void MonitorThread::AskVerdict(State& state) {
+  if (state.verdicts == nullptr) return;
+  Call(state, "verdict", [&] {
+    const char* reason = nullptr;
+    if (state.verdicts->verdict(state.instance, &reason) != BP_VERDICT_STOP) return bp_status{BP_OK};
+    const std::lock_guard lock(state.mutex);
+    if (!state.verdict) state.verdict = EndedBy{state.services.plugin_id(), Bounded(reason != nullptr ? reason : "")};
+    return bp_status{BP_OK};
+  });
+}
+
 void MonitorThread::Listen(State& state) {
   {
     std::unique_lock lock(state.mutex);
@@ -259,7 +285,9 @@ void MonitorThread::Listen(State& state) {
     const int64_t now = NowNs();
     if (now < next_sample && !stop) continue;
     next_sample = now + kSampleEveryNs;
-    if (state.api->sample != nullptr) Call(state, "sample", [&] { return state.api->sample(state.instance, now); });
+    if (state.api->sample == nullptr) continue;
+    Call(state, "sample", [&] { return state.api->sample(state.instance, now); });
+    AskVerdict(state);
   }
 }
 
@@ -275,6 +303,7 @@ void MonitorThread::Deliver(State& state, const std::vector<Stored>& events) {
   if (batch.empty()) return;
   Call(state, "on_events", [&] { return state.api->on_events(state.instance, batch.data(), batch.size()); });
   AskInterests(state);
+  AskVerdict(state);
 }
 
 // Switches a failing monitor off; later calls do nothing.

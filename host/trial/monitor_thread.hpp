@@ -7,14 +7,17 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "backplane/ext/verdict.h"
 #include "backplane/monitor.h"
 #include "plugin/host_services.hpp"
 #include "plugin/loader.hpp"
+#include "record/trial_result.hpp"
 #include "rollout/instance.hpp"
 
 namespace backplane {
@@ -70,6 +73,7 @@ class MonitorThread {
   uint64_t dropped() const;                   // events dropped because the queue was full
   int64_t cpu_ns() const;                     // CPU time of its thread so far
   std::vector<std::string> warnings() const;  // sentences for the user
+  std::optional<EndedBy> verdict() const;     // absent: the trial continues. [any]
 
  private:
   struct Stored {
@@ -86,7 +90,8 @@ class MonitorThread {
     InstanceOptions options;
     std::shared_ptr<EventNames> names;
     const bp_monitor_api* api = nullptr;
-    bp_monitor* instance = nullptr;  // only used by the thread, like `on`
+    bp_monitor* instance = nullptr;  // only used by the thread, like the next two
+    const bp_monitor_verdict_1* verdicts = nullptr;
     bool on = true;
     std::atomic<uint64_t> interests{0};
 
@@ -103,6 +108,7 @@ class MonitorThread {
     std::filesystem::path out_dir;
     std::exception_ptr refused;
     std::vector<std::string> warnings;
+    std::optional<EndedBy> verdict;
   };
 
   static void Work(const std::shared_ptr<State>& state);
@@ -110,6 +116,8 @@ class MonitorThread {
   static void Listen(State& state);
   static void Deliver(State& state, const std::vector<Stored>& events);
   static void AskInterests(State& state);
+  static void FindVerdicts(State& state);
+  static void AskVerdict(State& state);
   template <class Function>
   static void Call(State& state, const char* doing, Function&& function);
   static void SwitchOff(State& state, const std::string& why);

@@ -98,6 +98,12 @@ double MonitorHost::cpu_s() const {
   return static_cast<double>(sum) * 1e-9;
 }
 
+std::optional<EndedBy> MonitorHost::Verdict() const {
+  for (const auto& monitor : monitors_)
+    if (auto verdict = monitor->verdict()) return verdict;
+  return std::nullopt;
+}
+
 std::vector<std::string> MonitorHost::warnings() const {
   std::vector<std::string> all;
   for (const auto& monitor : monitors_) {

@@ -46,6 +46,7 @@ class MonitorHost {
   // CPU time of the monitors' threads, seconds.
   double cpu_s() const;
   std::vector<std::string> warnings() const;
+  std::optional<EndedBy> Verdict() const;  // the first monitor's that ends the trial; absent: none does
 
  private:
   const HostSinks& sinks_;

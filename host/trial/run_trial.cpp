@@ -216,6 +216,7 @@ int TrialProcess::Finish(const ExitReason& failed) {
 void TrialProcess::SetEnd(const ExitReason& failed) {
   if (loop_) measured_ = loop_->Result();
   end_ = EndOf(spec_, failed);
+  if (loop_) end_.ended_by = loop_->ended_by();
   end_.phase = status_.data().phase;
   if (const TrialThreads* threads = parts_.threads()) {
     end_.threads = threads->collecting();

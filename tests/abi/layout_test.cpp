@@ -13,6 +13,7 @@
 #include "backplane/ext/source.h"
 #include "backplane/ext/state.h"
 #include "backplane/ext/tensors.h"
+#include "backplane/ext/verdict.h"
 #include "backplane/host.h"
 #include "backplane/learner.h"
 #include "backplane/module.h"
@@ -205,6 +206,11 @@ TEST(Layout, EnvClock1) {
   AT(bp_env_inject_1, get, 16); AT(bp_env_inject_1, set, 24);
   SIZE(bp_env_clock_1, 16);
   AT(bp_env_clock_1, struct_size, 0); AT(bp_env_clock_1, reserved, 4); AT(bp_env_clock_1, step_s, 8);
+}
+
+TEST(Layout, MonitorVerdict1) {
+  SIZE(bp_monitor_verdict_1, 16);
+  AT(bp_monitor_verdict_1, struct_size, 0); AT(bp_monitor_verdict_1, reserved, 4); AT(bp_monitor_verdict_1, verdict, 8);
 }
 
 TEST(Layout, LearnerHeldOut1) {

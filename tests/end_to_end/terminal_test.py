@@ -41,7 +41,8 @@ SCREENS = {
     "plan": "backplane run sweep.yaml --dry-run",
 }
 # Measured values, with the blanks that depend on their width.
-NUMBER = re.compile(r" *(\d[\d,.]*(:\d\d)+|\b\d{1,3}(,\d{3})+|(?<![\w=])\d+\.\d+)(?=\s|$)|  +\d+(?=  |\s*$)|\d+ MB|\d+ trials? at the same time")
+NUMBER = re.compile(r" *\d+\.\d [KMG]iB| *(\d[\d,.]*(:\d\d)+|\b\d{1,3}(,\d{3})+|(?<![\w=])\d+\.\d+)(?=\s|$)|  +\d+(?=  |\s*$)|\d+ MB|"
+                    r"\d+ trials? at the same time")
 
 
 def tmux(socket, *words, **more):

@@ -9,6 +9,7 @@
 #include <string>
 #include <type_traits>
 
+#include "backplane/ext/verdict.h"
 #include "backplane/iteration.hpp"
 #include "backplane/monitor.h"
 #include "backplane/plugin.hpp"
@@ -74,10 +75,25 @@ class Monitor {
   virtual void Sample(int64_t /*t_ns*/) {}                // about once a second. [monitor]
   virtual void Finish(const std::string& /*out_dir*/) {}  // may be called twice. [monitor]
 
+  // Ends the trial after the iteration that runs at that time. The first reason is recorded. [monitor]
+  void EndTrial(const std::string& reason) {
+    if (!ends_trial_) reason_ = reason;
+    ends_trial_ = true;
+  }
+
   const bp_host* host() const { return host_; }
+
+ protected:
+  uint32_t Verdict(const char** reason) const {
+    if (!ends_trial_) return BP_VERDICT_CONTINUE;
+    *reason = reason_.c_str();
+    return BP_VERDICT_STOP;
+  }
 
  private:
   const bp_host* host_;
+  bool ends_trial_ = false;
+  std::string reason_;
 };
 
 namespace detail {
@@ -167,7 +183,13 @@ class MonitorPlugin : public Monitor {
       Self(monitor)->Finish(out_dir);
     });
   }
-  static const void* GetExtension(const bp_monitor*, const char*) noexcept { return nullptr; }
+  static uint32_t GetVerdict(const bp_monitor* monitor, const char** reason) noexcept {
+    return static_cast<const MonitorPlugin*>(reinterpret_cast<const P*>(monitor))->Verdict(reason);
+  }
+  static const void* GetExtension(const bp_monitor*, const char* id) noexcept {
+    static constexpr bp_monitor_verdict_1 verdict = {sizeof(bp_monitor_verdict_1), 0, GetVerdict};
+    return std::string_view(id) == BP_MONITOR_VERDICT_1 ? &verdict : nullptr;
+  }
 
   detail::IterationGatherer gatherer_;
 };

@@ -18,6 +18,10 @@ inline constexpr ToolCommand kCompareCommand = {"compare", "study", "Find out wh
 inline constexpr ToolCommand kGateCommand = {"gate", "study", "Fail if a result is worse than a saved baseline"};
 inline constexpr ToolCommand kGateSaveCommand = {"gate save", "study",
                                                  "Save the scores and plugin files of an experiment as a baseline"};
+inline constexpr ToolCommand kPackCommand = {"pack", "archive", "Pack the results of an experiment into one file"};
+inline constexpr ToolCommand kUnpackCommand = {"unpack", "archive", "Unpack a packed experiment into a results folder"};
+inline constexpr ToolCommand kVerifyCommand = {"verify", "archive", "Find damage in a packed or unpacked experiment"};
+inline constexpr ToolCommand kGcCommand = {"gc", "archive", "Delete checkpoints that finished trials no longer need"};
 inline constexpr ToolCommand kNewCommand = {"new", "author", "Write a plugin with code, tests and an experiment that trains"};
 inline constexpr ToolCommand kPluginValidateCommand = {"plugin validate", "validate",
                                                        "Check a plugin against every rule of the contract"};

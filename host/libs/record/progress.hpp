@@ -46,8 +46,9 @@ struct ProgressHead {
   std::map<std::string, uint64_t> counts;  // trial state (or QUEUED, LOST) -> count
   uint64_t done = 0, total = 0;
   double elapsed_s = 0;
-  std::optional<double> eta_s;  // remaining seconds; absent until there is evidence
-  std::string waits_for;        // the scheduler's reason for queued trials
+  std::optional<double> eta_s;         // remaining seconds; absent until there is evidence
+  std::string waits_for;               // the scheduler's reason for queued trials
+  std::optional<uint64_t> disk_bytes;  // of the results folder; only in `status --json`
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("schema", self.schema);
@@ -61,6 +62,7 @@ struct ProgressHead {
     visit("elapsed_s", self.elapsed_s);
     visit("eta_s", NullIfAbsent(self.eta_s));
     visit("waits_for", LeftOutIfEmpty(self.waits_for));
+    visit("disk_bytes", self.disk_bytes);
   }
 };
 

@@ -175,6 +175,16 @@ struct MonitorCost {
   }
 };
 
+// A monitor's decision to end the trial before its budget was used up.
+struct EndedBy {
+  std::string plugin, reason;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("plugin", self.plugin);
+    visit("reason", self.reason);
+  }
+};
+
 // By plugin id, the decisions of the plugin.
 using PluginFacts = std::map<std::string, std::map<std::string, nlohmann::json>>;
 
@@ -195,6 +205,7 @@ struct TrialEnd {
   std::vector<std::string> warnings;
   std::optional<uint64_t> events_dropped;
   std::optional<MonitorCost> monitors;
+  std::optional<EndedBy> ended_by;  // absent: no monitor ended it
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("schema", self.schema);
@@ -214,6 +225,7 @@ struct TrialEnd {
     visit("warnings", self.warnings);
     visit("events_dropped", self.events_dropped);
     visit("monitors", self.monitors);
+    visit("ended_by", self.ended_by);
   }
 };
 

@@ -1,8 +1,9 @@
-// The program in worker/ as of the plugin's build: part of the plugin's file, so that the file's hash covers both.
+// The programs in worker/ as of the plugin's build: part of the plugin's file, so that the file's hash covers both.
 #pragma once
 
 namespace backplane::python_env {
 
-extern const char* const kWorkerSource;
+extern const char* const kWorkerSource;   // of env processes
+extern const char* const kMonitorSource;  // of monitor.python
 
 }  // namespace backplane::python_env

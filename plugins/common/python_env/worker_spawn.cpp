@@ -12,7 +12,6 @@
 #include <string_view>
 
 #include "backplane/errors.hpp"
-#include "python_env/worker_source.hpp"
 
 extern char** environ;
 
@@ -94,16 +93,15 @@ pid_t SpawnSetup::Spawn(std::vector<std::string> arguments) {
   pid_t pid = -1;
   const int error = posix_spawnp(&pid, arguments[0].c_str(), &actions_, &attributes_, Pointers(arguments).data(),
                                  Pointers(environment).data());
-  if (error == ENOMEM) throw bp::Error(BP_E_OOM_HOST, std::string("cannot start an env process: ") + std::strerror(error));
+  if (error == ENOMEM) throw bp::Error(BP_E_OOM_HOST, std::string("cannot start a Python process: ") + std::strerror(error));
   if (error != 0)
     throw bp::ConfigError("python: cannot start '" + arguments[0] + "': " + std::strerror(error) +
-                          "; set an interpreter with the packages of the env");
+                          "; set an interpreter with the packages that the code imports");
   return pid;
 }
 
-File SourceFile() {
+File SourceFile(std::string_view text) {
   File file = Checked(memfd_create("worker.py", MFD_CLOEXEC), "the workers' program");
-  const std::string_view text = kWorkerSource;
   if (write(file.fd(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) FailWith("the workers' program");
   return file;
 }

@@ -33,8 +33,8 @@ constexpr uint32_t kMostErrorBytes = 64 * 1024;  // of a reply that reports an e
 constexpr uint32_t kMostTextBytes = 16 << 20;    // of the description of an env
 constexpr size_t kPortion = 1 << 20;             // memory grows with the bytes that have arrived
 
-// The kinds of messages that worker/process.py answers with more than an end or an error.
-bool HasAnswer(char kind) { return kind == 'C' || kind == 'Z' || kind == 'G' || kind == 'P'; }
+// The kinds of messages that worker/process.py and worker/monitor.py answer with more than an end or an error.
+bool HasAnswer(char kind) { return kind == 'C' || kind == 'Z' || kind == 'G' || kind == 'P' || kind == 'M'; }
 
 uint32_t MostBytesOfReply(char kind) {
   switch (kind) {
@@ -66,14 +66,16 @@ uint64_t WorkersFor(uint64_t rows) {
   return std::clamp<uint64_t>(known ? CPU_COUNT(&cores) : 1, 1, std::max<uint64_t>(rows, 1));
 }
 
-Workers::Workers(const bp_host* host, const std::string& python, double timeout_s, uint64_t rows, uint64_t n)
+Workers::Workers(const bp_host* host, const std::string& python, double timeout_s, uint64_t rows, uint64_t n,
+                 WorkerProgram program)
     : host_(host),
+      program_(std::move(program)),
       notices_(host),
       timeout_s_(timeout_s),
       rows_(rows),
       workers_(n),
       memory_(Checked(memfd_create("rows", MFD_CLOEXEC), "memory shared with the workers")),
-      source_(SourceFile()) {
+      source_(SourceFile(program_.source)) {
   auto life = Pipe();
   life_of_workers_ = std::move(life[0]);
   life_ = std::move(life[1]);
@@ -135,7 +137,7 @@ std::vector<std::string> Workers::AskAll(char kind, const std::vector<std::strin
 std::string Workers::Ask(uint64_t worker, char kind, std::string_view text) {
   const Clock::time_point end = Deadline();
   SendText(&workers_.at(worker), kind, text, end);
-  Await(end);
+  Await(end, /*saved=*/kind == 'M');  // a stop does not interrupt a monitor
   return std::move(workers_[worker].reply);
 }
 
@@ -276,7 +278,8 @@ void Workers::Keep(Worker* worker, std::string_view text) {
 }
 
 void Workers::LogLine(const Worker& worker, std::string_view line) {
-  host_->log(host_, BP_LOG_INFO, ("worker " + std::to_string(&worker - workers_.data()) + ": " + std::string(line)).c_str());
+  const std::string place = program_.name.empty() ? "worker " + std::to_string(&worker - workers_.data()) + ": " : "";
+  host_->log(host_, BP_LOG_INFO, (place + std::string(line)).c_str());
 }
 
 // A reply is empty, or 'V' and an answer, 'N' and notices as JSON, or 'E' and an error as JSON.
@@ -304,6 +307,7 @@ void Workers::CheckReplies() {
 }
 
 std::string Workers::Name(const Worker& worker) const {
+  if (!program_.name.empty()) return program_.name;
   const auto index = static_cast<uint64_t>(&worker - workers_.data());
   const uint64_t n = workers_.size(), owned = (rows_ - index + n - 1) / n;
   return "worker " + std::to_string(index) + " of " + std::to_string(n) + " (" + std::to_string(owned) + " of " +
@@ -323,7 +327,7 @@ std::string Workers::LastWords(const Worker& worker) const {
 void Workers::RefuseLength(Worker* worker) {
   const std::string text = Name(*worker) + " announced a reply of " + std::to_string(worker->length) +
                            " bytes; expected at most " + std::to_string(MostBytesOfReply(worker->kind)) +
-                           ": the env wrote to descriptor " + std::to_string(kReplies) + ", which belongs to the worker";
+                           ": its code wrote to descriptor " + std::to_string(kReplies) + ", which belongs to the worker";
   End(/*at_once=*/true);
   throw bp::Error(BP_E_INTERNAL, text);
 }

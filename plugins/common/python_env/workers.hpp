@@ -1,5 +1,5 @@
-// The env processes of an env written in Python: each runs some of the rows and receives commands over a socket. The
-// program in worker/ is the other side; worker/start.py documents the messages.
+// The processes of a plugin written in Python. A monitor has one; several share the rows of an env. They receive commands over
+// a socket. The programs in worker/ are the other side; start.py and monitor.py document the messages.
 #pragma once
 
 #include <poll.h>
@@ -15,16 +15,23 @@
 #include "backplane/host.h"
 #include "python_env/file.hpp"
 #include "python_env/notices.hpp"
+#include "python_env/worker_source.hpp"
 
 namespace backplane::python_env {
 
 // As many as this process has cores, but at most one per row.
 uint64_t WorkersFor(uint64_t rows);
 
+struct WorkerProgram {
+  const char* source = kWorkerSource;
+  std::string name = "";  // of its only process, in errors; empty: "worker 1 of 2 (8 of 16 rows)"
+};
+
 class Workers {
  public:
   // Starts them. Row r belongs to worker r % n. Throws bp::Error, as everything here does; after that they have all ended.
-  Workers(const bp_host* host, const std::string& python, double timeout_s, uint64_t rows, uint64_t n);
+  Workers(const bp_host* host, const std::string& python, double timeout_s, uint64_t rows, uint64_t n,
+          WorkerProgram program = {});
   ~Workers();
   Workers(const Workers&) = delete;
 
@@ -78,6 +85,7 @@ class Workers {
   void End(bool at_once) noexcept;
 
   const bp_host* host_;
+  const WorkerProgram program_;
   Notices notices_;
   double timeout_s_;
   uint64_t rows_;

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstring>
@@ -47,6 +48,13 @@ class Gate {
   std::atomic<bool> reached_{false}, open_{false};
 };
 
+std::atomic<const char*> g_reason{nullptr};  // to end the trial; NULL: none
+
+const bp_monitor_verdict_1 kVerdict = {sizeof(bp_monitor_verdict_1), 0, [](const bp_monitor*, const char** reason) -> uint32_t {
+                                         *reason = g_reason;
+                                         return *reason != nullptr ? BP_VERDICT_STOP : BP_VERDICT_CONTINUE;
+                                       }};
+
 const bp_monitor_api kApi = {sizeof(bp_monitor_api),
                              0,
                              [](const bp_host* host, const bp_config*, bp_monitor** out) -> bp_status {
@@ -64,7 +72,9 @@ const bp_monitor_api kApi = {sizeof(bp_monitor_api),
                                return BP_OK;
                              },
                              nullptr,
-                             nullptr};
+                             [](const bp_monitor*, const char* id) -> const void* {
+                               return std::strcmp(id, BP_MONITOR_VERDICT_1) == 0 ? &kVerdict : nullptr;
+                             }};
 const bp_descriptor kDescriptor = {
     sizeof(bp_descriptor), BP_KIND_MONITOR, "monitor.obeys", "1", "a toy", "Apache-2.0", 0, nullptr, nullptr, 0};
 const bp_module kModule{sizeof(bp_module),
@@ -106,6 +116,26 @@ TEST_F(AMonitor, WarningContainsItsTime) {
   ASSERT_EQ(monitor_->warnings().size(), 1u);
   EXPECT_THAT(monitor_->warnings()[0], HasSubstr("monitor.obeys was abandoned in sample, which did not return within 30"));
   gate->Open();
+}
+
+TEST_F(AMonitor, EndsTheTrialByItsFirstVerdict) {
+  std::atomic<int> samples{0};
+  Start([&samples](const bp_host*) {
+    ++samples;
+    samples.notify_all();
+  });
+  samples.wait(0);
+  EXPECT_FALSE(monitor_->verdict());
+  g_reason = "enough";
+  samples.wait(1);
+  for (int i = 0; i < 1000 && !monitor_->verdict(); ++i) usleep(10'000);
+  g_reason = "too late";
+  samples.wait(2);
+  ASSERT_TRUE(monitor_->verdict());
+  EXPECT_EQ(monitor_->verdict()->plugin, "monitor.obeys");
+  EXPECT_EQ(monitor_->verdict()->reason, "enough");
+  g_reason = nullptr;
+  monitor_.reset();
 }
 
 // Memory given to a monitor lives as long as its thread, even if nothing waits for the thread.

@@ -24,7 +24,7 @@ from pettingzoo import ParallelEnv
 def load_worker():
     """The env processes' program, assembled as in CMakeLists.txt, as a module."""
     folder = ROOT / "plugins/common/python_env"
-    parts = re.search(r"part IN ITEMS ([\w ]+)\)", (folder / "CMakeLists.txt").read_text())[1].split()
+    parts = re.search(r"worker_source.cpp\n ([\w ]+)\)", (folder / "CMakeLists.txt").read_text())[1].split()
     module = types.ModuleType("worker")
     exec(compile("\n\n".join((folder / f"worker/{part}.py").read_text() for part in parts), "worker", "exec"), vars(module))
     module.gymnasium, module.numpy, module.spaces = gymnasium, np, spaces

@@ -34,8 +34,9 @@ const char* const kShipped[] = {
     "monitor_trace",
 };
 
-// Each case would start an interpreter per instance, three minutes in total: tests/plugins/envs has their tests.
-const char* const kInPython[] = {"env_gymnasium", "env_pettingzoo"};
+// Each case would start an interpreter per instance, three minutes in total: tests/plugins/envs and tests/end_to_end have their
+// tests.
+const char* const kInPython[] = {"env_gymnasium", "env_pettingzoo", "monitor_python"};
 
 std::string ShippedFile(const std::string& name) { return BACKPLANE_PLUGIN_DIR "/" + name + ".so"; }
 

@@ -1,4 +1,6 @@
-"""Part of the env processes' program: errors of Python as sentences for a person."""
+"""Part of the worker programs: errors of Python as sentences for a person."""
+
+PYTHON_OPTION = "env.options.python"
 
 # Packages whose name differs from the module's. Others have the same name.
 PIP_NAMES = {
@@ -65,8 +67,8 @@ def install_hint(package):
     python = shlex.quote(sys.executable)
     if sys.prefix == sys.base_prefix and os.path.exists(os.path.join(os.path.dirname(os.__file__), "EXTERNALLY-MANAGED")):
         venv = f"python3 -m venv .venv && .venv/bin/python -m pip install {package}"
-        return f"hint: `{venv}`, then set env.options.python: .venv/bin/python"
-    return f"hint: `{python} -m pip install {package}`, or set env.options.python to an interpreter that has it"
+        return f"hint: `{venv}`, then set {PYTHON_OPTION}: .venv/bin/python"
+    return f"hint: `{python} -m pip install {package}`, or set {PYTHON_OPTION} to an interpreter that has it"
 
 
 def cure(error):

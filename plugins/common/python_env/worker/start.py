@@ -24,6 +24,7 @@ import importlib.metadata
 import importlib.util
 import inspect
 import json
+import math
 import mmap
 import operator
 import os

@@ -1,0 +1,87 @@
+// pack, unpack and verify: checks the folder, and starts the program that reads and writes archives.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "archive/commands.hpp"
+#include "arguments/tool_commands.hpp"
+#include "base/python.hpp"
+#include "log/log.hpp"
+#include "record/results_folder.hpp"
+
+namespace backplane {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct PackArgs {
+  fs::path out, to;
+  std::string checkpoints = "last";
+};
+
+struct UnpackArgs {
+  fs::path file, to;
+};
+
+struct VerifyArgs {
+  fs::path file;
+};
+
+// Becomes backplane-archive.py. Returns only if that fails.
+int Become(const char* command, std::vector<std::string> words) {
+  const std::string python = FindPython();
+  words.insert(words.begin(), {python, BesideProgram("backplane-archive.py").string(), command});
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execvp(python.c_str(), argv.data());
+  LogError("backplane {}: cannot start {}: {}\nhint: set BACKPLANE_PYTHON to a Python 3.10 or newer", command, python,
+           std::strerror(errno));
+  return kFailed;
+}
+
+int Pack(const PackArgs& args) {
+  if (!fs::exists(ResultsFolder{args.out}.plan())) {
+    LogError("backplane pack: {}: expected a results folder, got one without {}", args.out.string(), kPlanName);
+    return kUsage;
+  }
+  return Become(kPackCommand.name, {args.out, args.to, args.checkpoints, BACKPLANE_VERSION});
+}
+
+int Unpack(const UnpackArgs& args) { return Become(kUnpackCommand.name, {args.file, args.to}); }
+
+int Verify(const VerifyArgs& args) { return Become(kVerifyCommand.name, {args.file}); }
+
+}  // namespace
+
+Command PackCommand() {
+  const auto declare = [](PackArgs* args, Arguments* add) {
+    add->Out(&args->out);
+    add->Add("--to", "FILE", &args->to, "File to write instead of OUT.zip");
+    add->Add("--checkpoints", "WORD", &args->checkpoints, "Checkpoints to include: the last of each trial, none, or all")
+        .OneOf({"last", "none", "all"})
+        .ShowsDefault();
+  };
+  return MakeCommand<PackArgs>(kPackCommand.name, kPackCommand.help, declare, Pack);
+}
+
+Command UnpackCommand() {
+  const auto declare = [](UnpackArgs* args, Arguments* add) {
+    add->Add("FILE", "FILE", &args->file, "File that `pack` has written").Required();
+    add->Add("--to", "OUT", &args->to, "New results folder (default: the packed name, in this folder)");
+  };
+  return MakeCommand<UnpackArgs>(kUnpackCommand.name, kUnpackCommand.help, declare, Unpack);
+}
+
+Command VerifyCommand() {
+  const auto declare = [](VerifyArgs* args, Arguments* add) {
+    add->Add("FILE|OUT", "FILE|OUT", &args->file, "Packed file, or the results folder from `unpack`").Required();
+  };
+  return MakeCommand<VerifyArgs>(kVerifyCommand.name, kVerifyCommand.help, declare, Verify);
+}
+
+}  // namespace backplane

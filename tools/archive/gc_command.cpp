@@ -1,0 +1,112 @@
+// gc: deletes checkpoints that finished trials no longer need.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "archive/commands.hpp"
+#include "arguments/tool_commands.hpp"
+#include "contract/checkpoint_files.hpp"
+#include "log/log.hpp"
+#include "record/batch_record.hpp"
+#include "record/disk_use.hpp"
+#include "record/results_folder.hpp"
+
+namespace backplane {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct GcArgs {
+  fs::path out;
+  std::string keep;
+  bool dry_run = false;
+};
+
+struct SpareFile {
+  fs::path file;
+  uint64_t bytes = 0;  // that its removal frees
+};
+
+void AddFiles(const fs::path& folder, const fs::path& kept, std::vector<SpareFile>* spare) {
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    struct stat status {};
+    if (it->path() == kept || lstat(it->path().c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    spare->push_back({it->path(), status.st_nlink > 1 ? 0 : static_cast<uint64_t>(status.st_blocks) * 512});
+  }
+}
+
+// A trial that has not finished may still resume from any of its checkpoints.
+std::vector<SpareFile> SpareFiles(const ResultsFolder& folder) {
+  std::vector<SpareFile> spare;
+  for (const auto& [id, trial] : ReadBatchRecord(folder.events()).trials) {
+    if (!IsFinished(trial.state)) continue;
+    const TrialFolder of_trial = folder.trial(id);
+    const fs::path last = CheckpointFile(of_trial.checkpoint(), 0);
+    if (IsCheckpointFile(last)) AddFiles(of_trial.checkpoint(), last, &spare);
+    for (unsigned number = 1; number <= of_trial.LastAttempt(); ++number)
+      AddFiles(of_trial.checkpoint_before(number), {}, &spare);
+  }
+  return spare;
+}
+
+// Empty: deleted.
+std::string Delete(const std::vector<SpareFile>& spare) {
+  for (const SpareFile& one : spare) {
+    std::error_code error;
+    fs::remove(one.file, error);
+    if (error) return one.file.string() + ": " + error.message();
+    if (const fs::path folder = one.file.parent_path(); folder.filename() != TrialFolder{}.checkpoint())
+      fs::remove(folder, error);
+  }
+  return "";
+}
+
+int Gc(const GcArgs& args) {
+  const ResultsFolder folder{args.out};
+  if (!fs::exists(folder.plan())) {
+    LogError("backplane gc: {}: expected a results folder, got one without {}", args.out.string(), kPlanName);
+    return kUsage;
+  }
+  const int lock =
+      open(folder.lock().c_str(), O_RDWR | O_CLOEXEC);  // an unpacked folder has none; held until this process ends
+  if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0) {
+    LogError("backplane gc: {}: expected a folder without a running experiment\nhint: backplane stop {}", args.out.string(),
+             args.out.string());
+    return kFailed;
+  }
+  const std::vector<SpareFile> spare = SpareFiles(folder);
+  uint64_t bytes = 0;
+  for (const SpareFile& one : spare) bytes += one.bytes;
+  if (args.dry_run) {
+    for (const SpareFile& one : spare) fmt::print("{}\n", one.file.string());
+  } else if (const std::string why = Delete(spare); !why.empty()) {
+    LogError("backplane gc: cannot delete {}", why);
+    return kFailed;
+  }
+  fmt::print("{}: {} {} in {} {} of finished trials; the folder uses {}\n", args.out.string(),
+             args.dry_run ? "would free" : "freed", SizeText(bytes), spare.size(), spare.size() == 1 ? "file" : "files",
+             SizeText(DiskUseOf(args.out).bytes));
+  return kOk;
+}
+
+}  // namespace
+
+Command GcCommand() {
+  const auto declare = [](GcArgs* args, Arguments* add) {
+    add->Out(&args->out);
+    // `best` follows when checkpoints of the best evaluation exist.
+    add->Add("--keep", "WORD", &args->keep, "Checkpoints of finished trials to keep").OneOf({"last"}).Required();
+    add->Flag("--dry-run", &args->dry_run, "Print the files; delete nothing");
+  };
+  return MakeCommand<GcArgs>(kGcCommand.name, kGcCommand.help, declare, Gc);
+}
+
+}  // namespace backplane
