@@ -29,6 +29,7 @@ class PythonEnv {
   void Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds);
   void Step(const bp::Slot& slot, uint64_t begin, uint64_t end);
 
+  bool StepsWhole() const { return steps_whole_; }
   bool KeepsState() const { return keeps_state_; }
   void SaveState(const bp::Writer& writer);
   void LoadState(const bp::Reader& reader);
@@ -71,7 +72,7 @@ class PythonEnv {
   char* memory_ = nullptr;
   uint64_t seeds_at_ = 0, mask_at_ = 0;
   std::string versions_;
-  bool keeps_state_ = false, draws_ = false;
+  bool steps_whole_, keeps_state_ = false, draws_ = false;
   double step_s_ = 0;
 };
 
