@@ -45,6 +45,7 @@ struct BatchRequest {
   bool only_pruned = false;                          // only resume trials that the search pruned
   bool adopt_history = false;                        // resume a search whose answers would differ today
   bool only_damaged = false;                         // only run finished trials with damaged files again
+  std::string only_stage = {};                       // only run trials of this stage; empty: of all
   std::filesystem::path program;                     // backplane-trial; the shim is next to it
   std::filesystem::path report_program;              // keeps the page up to date; empty: no page
   std::string typed_program;                         // the name of the program as the user typed it

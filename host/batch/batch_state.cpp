@@ -22,7 +22,7 @@ DisplayedBatch Displayed(const BatchRequest& request) {
 BatchState::BatchState(BatchRequest* batch)
     : request(*batch),
       plan(batch->plan),
-      only{batch->only_failed, batch->only_pruned, batch->only_damaged},
+      only{batch->only_failed, batch->only_pruned, batch->only_damaged, batch->only_stage},
       schedule(plan),
       display(Displayed(*batch)),
       names(DisplayNames(plan)) {

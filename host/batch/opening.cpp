@@ -68,8 +68,9 @@ ChangedStates OpenSchedule(const Plan& plan, const BatchRecord& record, const Ru
   ChangedStates can_start;
   for (size_t i = 0; i < plan.trials.size(); ++i) {
     const TrialRecord* known = record.Find(plan.trials[i].id);
+    const bool means_stage = only.MeansStage(plan.points[plan.trials[i].point].stage);
     if (known == nullptr) {
-      if (only.any()) schedule->Leave(i);
+      if (only.any() || !means_stage) schedule->Leave(i);
       continue;
     }
     TrialRecord now;
@@ -79,6 +80,10 @@ ChangedStates OpenSchedule(const Plan& plan, const BatchRecord& record, const Ru
     }
     const TrialRecord& trial = now.id.empty() ? *known : now;
     schedule->Set(i, trial.state);
+    if (!means_stage) {
+      if (trial.state == TrialState::kPlanned) schedule->Leave(i);  // and those that start from it
+      continue;
+    }
     // Its earlier stage may have completed since then.
     const bool again = trial.reason == StateReason::kLostStart && !schedule->LostItsStart(i);
     if (!only.any()) {

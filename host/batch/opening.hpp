@@ -27,14 +27,17 @@ ChangedStates TakeDamagedBack(const std::filesystem::path& out, const Plan& plan
 ChangedStates InferredInfeasible(const Plan& plan, const Schedule& schedule);
 ChangedStates NeverStarting(const Plan& plan, const Schedule& schedule, const std::vector<std::string>& names);
 
-// Selects trials of earlier sessions to run again, and nothing else. Empty: everything that has not finished.
+// Selects trials of earlier sessions to run again, and nothing else. Empty: everything that has not finished. A stage limits
+// either to its own trials.
 struct RunOnly {
   std::optional<std::set<std::string>> failed;  // failed with one of these outcomes (empty set: any)
   bool pruned = false;                          // stopped by a search
   bool damaged = false;                         // with damaged files
+  std::string stage;                            // empty: all stages
 
   bool any() const { return failed || pruned || damaged; }
   bool Means(const TrialRecord& trial) const;
+  bool MeansStage(const std::string& of_trial) const { return stage.empty() || stage == of_trial; }
 };
 
 // Puts the trials that a session has to run into `schedule`, which must be new. Writes no files, so `run --dry-run` calls it as

@@ -17,6 +17,7 @@
 #include "plugin/loader.hpp"
 #include "plugin/plugin_search.hpp"
 #include "plugin/torch_folder.hpp"
+#include "record/gpu_figures.hpp"
 #include "record/host_info.hpp"
 #include "search/side_process.hpp"
 #include "shim/shim_protocol.hpp"
@@ -80,10 +81,12 @@ int CudaOfDriver() {
 std::vector<Check> Graphics() {
   const std::vector<Gpu> gpus = FindGpus();
   std::vector<Check> checks;
-  for (const Gpu& gpu : gpus)
-    checks.push_back(
-        {"GPU", Health::kOk,
-         fmt::format("{}: {}, {:.0f} GiB", gpu.index, gpu.name, static_cast<double>(gpu.memory_bytes) / (1ull << 30)), ""});
+  const std::vector<GpuFigures> figures = FiguresOf(gpus);
+  for (size_t i = 0; i < gpus.size(); ++i)
+    checks.push_back({"GPU", Health::kOk,
+                      fmt::format("{}: {}, {:.0f} GiB; {}", gpus[i].index, gpus[i].name,
+                                  static_cast<double>(gpus[i].memory_bytes) / (1ull << 30), Sentence(figures[i])),
+                      ""});
   if (gpus.empty()) checks.push_back({"GPU", Health::kOk, "none found", ""});
   const std::string driver = DriverVersion();
   checks.push_back({"driver", Health::kOk, driver.empty() ? "no NVIDIA driver" : "NVIDIA " + driver, ""});

@@ -131,8 +131,8 @@ class DryRunText {
       if (damaged_[i]) damaged.push_back({i, {TrialState::kPlanned, "damaged", StateReason::kDamaged}});
       allocations_.push_back(AllocationOf(plan.trials[i]));
     }
-    OpenSchedule(plan, WithoutRunning(record_), {args.only_failed, args.only_pruned, args.only_damaged}, failure_policy_,
-                 names_, std::move(damaged), &schedule_);
+    OpenSchedule(plan, WithoutRunning(record_), {args.only_failed, args.only_pruned, args.only_damaged, args.stage},
+                 failure_policy_, names_, std::move(damaged), &schedule_);
     at_once_ = AtOnce();
   }
 

@@ -33,8 +33,16 @@
 namespace backplane {
 namespace {
 
-int ExitOf(const BatchReport& report, bool skip_invalid) {
-  const size_t unfinished = report.Count(TrialState::kFailed) + report.Count(TrialState::kPlanned),
+// Planned trials of other stages than --stage.
+size_t LeftOut(const Plan& plan, const BatchReport& report, const std::string& stage) {
+  size_t left = 0;
+  for (size_t i = 0; i < report.trials.size() && !stage.empty(); ++i)
+    left += report.trials[i].state == TrialState::kPlanned && plan.points[plan.trials[i].point].stage != stage;
+  return left;
+}
+
+int ExitOf(const BatchReport& report, bool skip_invalid, size_t left_out) {
+  const size_t unfinished = report.Count(TrialState::kFailed) + report.Count(TrialState::kPlanned) - left_out,
                usable = report.Count(TrialState::kCompleted) + report.Count(TrialState::kPruned);
   if (report.interrupted) return kInterrupted;
   if (!report.checks.empty() && (!skip_invalid || usable == 0)) {
@@ -59,6 +67,27 @@ std::string ReadClasses(const std::string& text, std::set<std::string>* classes)
     classes->insert(part);
   }
   return "";
+}
+
+// An error about --stage, or nothing.
+std::string WhyNotStage(const Plan& plan, const RunArgs& args, const std::filesystem::path& out) {
+  if (args.stage.empty()) return "";
+  const auto stage = std::find(plan.stages.begin(), plan.stages.end(), args.stage);
+  if (plan.stages.empty()) return fmt::format("--stage: expected an experiment with `stages`, got one without");
+  if (stage == plan.stages.end())
+    return fmt::format("--stage: expected {}, got '{}'", fmt::join(plan.stages, " or "), args.stage);
+  if (stage == plan.stages.begin()) return "";
+  const BatchRecord record = args.fresh ? BatchRecord() : ReadBatchRecord(ResultsFolder{out}.events());
+  const bool can_start = std::any_of(plan.trials.begin(), plan.trials.end(), [&](const PlannedTrial& trial) {
+    const TrialRecord* before = trial.after ? record.Find(plan.trials[*trial.after].id) : nullptr;
+    return plan.points[trial.point].stage == args.stage && before && before->state == TrialState::kCompleted;
+  });
+  if (can_start) return "";
+  RunArgs first = args;
+  first.stage = *(stage - 1);
+  return fmt::format(
+      "--stage {}: it resumes from the stage {}, of which {} has no completed trial\nnothing was started\nhint: {}", args.stage,
+      first.stage, out.string(), SameCommand(first));
 }
 
 // Adds the suggestions of the search so far.
@@ -105,6 +134,7 @@ void Declare(RunArgs* args, Arguments* add) {
   add->Flag("--adopt-history", &args->adopt_history, "Resume a search even if it would suggest different values today");
   add->Flag("--accept-change", &args->accept_change, "Run finished points again if their plugin or data files changed");
   add->Flag("--skip-invalid", &args->skip_invalid, "Skip points that plugins reject; run the rest");
+  add->Add("--stage", "NAME", &args->stage, "Run only this stage of the experiment");
   add->Add("--apply", "FINDING", &args->apply,
            "Make the first change that a finding proposes; a change outside the sweep runs in OUT_try");
   add->Add("-j,--jobs", "N", &args->jobs, "Maximum number of trials at the same time; they share the cores").Within(1u, 4096u);
@@ -132,7 +162,8 @@ int RunAndTell(const RunArgs& args, RunSession* session) {
   }
   const InterruptScope interrupts;  // a stop leaves the report out
   PrintBatch(session->request, *report, ReportAfterRun(session->request, *report, args), args);
-  return InterruptScope::Count() > 0 ? kInterrupted : ExitOf(*report, args.skip_invalid);
+  return InterruptScope::Count() > 0 ? kInterrupted
+                                     : ExitOf(*report, args.skip_invalid, LeftOut(session->request.plan, *report, args.stage));
 }
 
 // Checks the plugins too if the trials would run here.
@@ -179,6 +210,10 @@ int RunExperiment(const RunArgs& args) {
   if (!args.apply.empty()) {
     const std::optional<RunArgs> applied = WithFinding(args, request.plan.base.experiment, request.out);
     return applied ? RunExperiment(*applied) : static_cast<int>(kUsage);
+  }
+  if (const std::string why = WhyNotStage(request.plan, args, request.out); !why.empty()) {
+    LogError("backplane: {}", why);
+    return kUsage;
   }
   for (const std::string& note : request.plan.notes) LogInfo("{}", note);
   NoteWorkers(request.plan);

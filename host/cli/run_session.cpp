@@ -62,6 +62,7 @@ RunSession::RunSession(const RunArgs& args, Plan plan) : limits_{args.jobs, args
   request.only_failed = args.only_failed;
   request.only_damaged = args.only_damaged;
   request.only_pruned = args.only_pruned;
+  request.only_stage = args.stage;
   request.adopt_history = args.adopt_history;
   request.program = TrialProgram();
   request.typed_program = args.typed_program;

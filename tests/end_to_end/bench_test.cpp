@@ -130,5 +130,21 @@ TEST_F(BenchCommand, RejectsUnmeasurableFilesBeforeTheStart) {
   EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs"));
 }
 
+TEST_F(BenchCommand, AutotuneWritesTheFastestAsAPreset) {
+  setenv("CUDA_VISIBLE_DEVICES", "", 1);
+  Write("walk.yaml", WalkWithoutSweep());
+  const Finished bench = Run("bench walk.yaml --autotune --batch 64 --seconds 0.1");
+  ASSERT_EQ(bench.exit, 0) << bench.err;
+  EXPECT_THAT(bench.out, AllOf(HasSubstr("64_envs_chunk_16_threads_1"), HasSubstr("64_envs_chunk_64_threads_1"),
+                               HasSubstr("fastest: 64_envs_"),
+                               HasSubstr("run walk.yaml --preset outputs/bench_walk/report/autotuned.yaml")));
+  const std::string preset = ReadFile(dir_ / "outputs/bench_walk/report/autotuned.yaml");
+  EXPECT_THAT(preset, AllOf(HasSubstr("device:\n  gpu: none\n"), HasSubstr("for_learner:\n  random:\n"),
+                            HasSubstr("num_envs_per_env_runner: 64"), HasSubstr("threads: ")));
+  const std::string shown = Run("config show walk.yaml --preset outputs/bench_walk/report/autotuned.yaml").out;
+  EXPECT_THAT(shown, HasSubstr("num_envs_per_env_runner: 64"));
+  unsetenv("CUDA_VISIBLE_DEVICES");
+}
+
 }  // namespace
 }  // namespace backplane::end_to_end

@@ -76,5 +76,28 @@ TEST_F(PresetTest, RejectsAnUnknownPreset) {
   EXPECT_THAT(run.err, HasSubstr("unknown preset 'a10'; did you mean 'a100'?"));
 }
 
+TEST_F(PresetTest, RunNamesFirstWhatChangesLearning) {
+  const Finished run = Run("run search.yaml --dry-run --preset rtx3060_laptop --set learner.options.num_dirs=5");
+  ASSERT_EQ(run.exit, 0) << run.err;
+  EXPECT_THAT(run.err, testing::StartsWith("preset rtx3060_laptop changes the training: "));
+  const std::string first = run.err.substr(0, run.err.find('\n'));
+  EXPECT_THAT(first, AllOf(HasSubstr("learner.options.episodes_per_dir 256 instead of 1"),
+                           HasSubstr("learner.options.dir_chunk 16 instead of 2"),
+                           HasSubstr("; it also changes the trials' identity: rollout.num_env_runners 6 instead of "),
+                           Not(HasSubstr("num_dirs")), Not(HasSubstr("pin_threads")), Not(HasSubstr("device_memory"))));
+  EXPECT_THAT(Run("run walk.yaml --dry-run --preset rtx3060_laptop").err, Not(HasSubstr("changes")));
+}
+
+// The first simulated GPU has the numbers of an A100.
+TEST_F(PresetTest, DoctorAndBenchShowTheFiguresOfEachGpu) {
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  setenv("LD_LIBRARY_PATH", BACKPLANE_BINARY_DIR "/tests/fake_nvml", 1);
+  const auto figures =
+      AllOf(HasSubstr("compute capability 8.0; 6,912 cores; 1,555 GB/s"), HasSubstr("312 float16 and bfloat16"),
+            HasSubstr("compute capability 99.1, whose tensor cores are unknown here"));
+  EXPECT_THAT(Run("doctor").out, figures);
+  EXPECT_THAT(Run("bench walk.yaml --seconds 0.1").out, figures);
+}
+
 }  // namespace
 }  // namespace backplane::end_to_end

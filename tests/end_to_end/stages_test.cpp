@@ -278,5 +278,31 @@ TEST_F(TrainingStages, AStageStartsOnlyFromAWholePreviousState) {
   EXPECT_EQ(Run("replay outputs/chain second").exit, 0);
 }
 
+TEST_F(TrainingStages, RunsOneStage) {
+  Write("chain.yaml", kStaged);
+  const Finished early = Run("run chain.yaml --stage second");
+  EXPECT_EQ(early.exit, 2);
+  EXPECT_THAT(early.err,
+              HasSubstr("--stage second: it resumes from the stage first, of which outputs/chain has no completed trial"));
+  EXPECT_THAT(early.err, HasSubstr("run chain.yaml --stage first"));
+  EXPECT_THAT(Run("run chain.yaml --stage thrid").err, HasSubstr("--stage: expected first or second or third, got 'thrid'"));
+  const auto states = [&] {
+    std::string text;
+    for (const auto& [name, trial] : Trials("chain")) text += name + " " + trial.state + "\n";
+    return text;
+  };
+  const Finished first = Run("run chain.yaml --stage first");
+  EXPECT_EQ(first.exit, 0) << first.err;
+  EXPECT_TRUE(std::filesystem::exists(Folder("chain", "first 0") / "attempt-1"));
+  EXPECT_FALSE(std::filesystem::exists(Folder("chain", "second 0") / "attempt-1")) << states();
+  const Finished second = Run("run chain.yaml --stage second");
+  EXPECT_EQ(second.exit, 0) << second.err;
+  EXPECT_TRUE(std::filesystem::exists(Folder("chain", "second 0") / "attempt-1"));
+  EXPECT_FALSE(std::filesystem::exists(Folder("chain", "third 0") / "attempt-1")) << states();
+  EXPECT_FALSE(std::filesystem::exists(Folder("chain", "first 0") / "attempt-2"));
+  EXPECT_EQ(Run("run chain.yaml").exit, 0);
+  EXPECT_EQ(EvaluationAtEnd("chain", "third 0").contains("return"), true);
+}
+
 }  // namespace
 }  // namespace backplane::end_to_end

@@ -81,5 +81,41 @@ TEST_F(VectorEnv, DryRunShowsItsLimitsAndRejectsAnotherDivision) {
   EXPECT_THAT(chunks.err, HasSubstr("expected rollout.chunk_rows: auto or 4, because all rows are one batch, got 2"));
 }
 
+// Rows of Gymnasium's own vector env have their own seeds, so candidates score as in single envs. With 5 rows, rows take new
+// candidates while others play; 16 rows are more than the 12 candidates.
+TEST_F(VectorEnv, ArsScoresCandidatesAsInSingleEnvs) {
+  const auto scores = [&](const std::string& name, const std::string& env, int rows, const std::string& more) {
+    Write(name + ".yaml", "env: {plugin: gymnasium, options: {" + env + ", python: " + kPython +
+                              "}}\nlearner: {plugin: ars, options: {num_dirs: 6, noise_std: 0.5" + more +
+                              "}}\nrollout: {num_env_runners: 1, num_envs_per_env_runner: " + std::to_string(rows) +
+                              "}\nbudget: {iterations: 3}\n");
+    const Finished run = Run("run " + name + ".yaml");
+    EXPECT_EQ(run.exit, 0) << run.err;
+    std::string text;
+    for (const nlohmann::json& line : Metrics(name))
+      for (const auto& [key, value] : line["metrics"].items())
+        if (key.starts_with("train/")) text += key + " " + value.dump() + "\n";
+    return text;
+  };
+  constexpr char kBatch[] = "vector: CartPole-v1, kwargs: {vectorization_mode: sync}";
+  const std::string wanted = scores("single", "id: CartPole-v1", 3, "");
+  EXPECT_THAT(wanted, HasSubstr("train/return_max"));
+  EXPECT_EQ(scores("batch", kBatch, 5, ""), wanted);
+  EXPECT_EQ(scores("idle", kBatch, 16, ""), wanted);
+  EXPECT_EQ(scores("few", kBatch, 5, ", dir_chunk: 2"), wanted);
+}
+
+TEST_F(VectorEnv, ArsPlaysAnEnvThatStartsItsOwnEpisodesButDoesNotCutThem) {
+  Write("ars.yaml", "env: {plugin: gymnasium, options: {file: silent.py, vector: Silent, python: " + kPython +
+                        "}}\nlearner: {plugin: ars, options: {num_dirs: 3}}\nrollout: {" + kFourRows +
+                        "}\nbudget: {iterations: 2}\n");
+  const Finished run = Run("run ars.yaml");
+  ASSERT_EQ(run.exit, 0) << run.err;
+  EXPECT_EQ(Metrics("ars").back()["metrics"]["train/return_mean"], 5);
+  const Finished cut = Run("run ars.yaml --fresh --set learner.options.episode_length=3");
+  EXPECT_NE(cut.exit, 0);
+  EXPECT_THAT(cut.out + cut.err, HasSubstr("expected a start of all rows, or of rows that the env has just ended"));
+}
+
 }  // namespace
 }  // namespace backplane::end_to_end

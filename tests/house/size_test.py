@@ -18,7 +18,7 @@ SOURCES = {".cpp", ".hpp", ".h"}
 # Lines of C++ when the budgets were set, plus 3 %.
 BUDGETS = {
     "host/batch": 9810,
-    "host/cli": 4730,
+    "host/cli": 4770,
     "host/client": 90,
     "host/embed": 2050,
     "host/libs/arguments": 1330,
@@ -33,15 +33,15 @@ BUDGETS = {
     "host/libs/text": 1310,
     "host/libs/tf_events": 550,
     "host/libs/yaml": 1640,
-    "host/plan": 9020,
+    "host/plan": 9100,
     "host/screen": 1790,
     "host/seal": 40,
     "host/shim": 1200,
-    "host/trial": 17840,
+    "host/trial": 17910,
     "tools/archive": 240,
     "tools/author": 335,
     "tools/report": 19700,
-    "tools/study": 4050,
+    "tools/study": 4080,
     "tools/validate": 6150,
 }
 # JSON has its keys in records, in the reader of experiment files, and in the documents that reports write.

@@ -20,7 +20,10 @@
 #include "input/report_program.hpp"
 #include "input/split_commas.hpp"
 #include "log/log.hpp"
+#include "machine/cpu.hpp"
+#include "machine/gpus.hpp"
 #include "plugin/loader.hpp"
+#include "record/gpu_figures.hpp"
 #include "record/host_info.hpp"
 #include "study/bench_file.hpp"
 #include "study/commands.hpp"
@@ -37,6 +40,7 @@ struct BenchArgs {
   std::string typed_program;
   bool all = false;                 // measures the unchanged experiment, also with `batch`
   bool batch = false;               // varies envs per runner,
+  bool autotune = false;            // varies rows, chunks and threads, and writes a preset
   std::vector<unsigned> rows = {};  // with these numbers; empty: some
   double seconds = 10;              // training time of each trial
   uint64_t seeds = 1;
@@ -45,7 +49,7 @@ struct BenchArgs {
 };
 
 constexpr char kRowsPath[] = "rollout.num_envs_per_env_runner";
-constexpr uint64_t kDefaultRows[] = {1, 4, 16, 64, 256};
+constexpr uint64_t kDefaultRows[] = {1, 4, 16, 64, 256}, kTunedRows[] = {16, 64, 256};
 
 double GiB(uint64_t bytes) { return static_cast<double>(bytes) / (1ull << 30); }
 
@@ -57,6 +61,7 @@ void PrintFacts(const HostInfo& host, const std::vector<DeviceInfo>& devices) {
   fmt::print("machine: {}\n  cores granted: {}   memory: {:.1f} GiB   GPUs: {}   LibTorch: {}\n  numerics: {}\n", host.cpu,
              host.granted_cores, GiB(host.memory_bytes), gpus.empty() ? "none" : gpus, torch.empty() ? "none" : torch,
              host.cpu_flags);
+  for (const GpuFigures& figures : FiguresOf(OwnGpus())) fmt::print("  {}: {}\n", figures.name, Sentence(figures));
   std::fflush(stdout);
 }
 
@@ -82,7 +87,10 @@ BenchPoint PresetPoint(const Experiment& plain, const Experiment& with_preset) {
 std::vector<BenchPoint> RowPoints(const BenchArgs& args, const Experiment& experiment) {
   std::vector<uint64_t> rows(args.rows.begin(), args.rows.end());
   if (rows.empty()) {
-    rows.assign(std::begin(kDefaultRows), std::end(kDefaultRows));
+    if (args.autotune)
+      rows.assign(std::begin(kTunedRows), std::end(kTunedRows));
+    else
+      rows.assign(std::begin(kDefaultRows), std::end(kDefaultRows));
     rows.push_back(experiment.rollout.num_envs_per_env_runner);
   }
   std::sort(rows.begin(), rows.end());
@@ -92,11 +100,31 @@ std::vector<BenchPoint> RowPoints(const BenchArgs& args, const Experiment& exper
   return points;
 }
 
+// Rows x chunks x threads: chunks of the automatic size, a quarter and all of a runner's rows.
+std::vector<BenchPoint> TuningPoints(const BenchArgs& args, const Experiment& experiment) {
+  std::vector<BenchPoint> points;
+  const std::set<unsigned> threads = {1, std::max(GrantedCores() / 2, 1u), GrantedCores()};
+  for (const BenchPoint& rows : RowPoints(args, experiment)) {
+    const auto n = rows.values.front().second.get<uint64_t>();
+    for (const uint64_t chunk : std::set{AutoChunkRows(n), std::max(n / 4, AutoChunkRows(n)), n}) {
+      for (const unsigned t : threads) {
+        BenchPoint point{fmt::format("{}_chunk_{}_threads_{}", rows.name, chunk, t), rows.values};
+        point.values.emplace_back("rollout.chunk_rows", chunk);
+        point.values.emplace_back("rollout.threads", t);
+        points.push_back(std::move(point));
+      }
+    }
+  }
+  return points;
+}
+
 std::vector<BenchPoint> PointsOf(const BenchArgs& args, const Experiment& plain, const std::optional<Experiment>& with_preset) {
   std::vector<BenchPoint> points;
-  if (args.all || with_preset || !args.batch) points.push_back({"as_it_is", {}});
+  if (args.all || with_preset || args.autotune || !args.batch) points.push_back({"as_it_is", {}});
   if (with_preset) points.push_back(PresetPoint(plain, *with_preset));
-  if (args.batch) {
+  if (args.autotune) {
+    for (BenchPoint& point : TuningPoints(args, plain)) points.push_back(std::move(point));
+  } else if (args.batch) {
     for (BenchPoint& point : RowPoints(args, plain)) points.push_back(std::move(point));
   }
   return points;
@@ -142,8 +170,20 @@ void PrintFastest(const BenchPoint& fastest, double speed, uint64_t seeds, const
   if (seeds == 1) fmt::print("each setting was measured once; use --seeds 3 to separate differences from noise\n");
 }
 
-// Writes the fastest of several settings as an experiment file. `quiet`: print nothing. `program`: as the user types it.
-void ShowResults(const Experiment& experiment, const BenchPlan& plan, bool quiet, const std::string& program) {
+// The fastest setting as a preset for machines like this one. The file name is the preset's name.
+void WritePreset(const BenchArgs& args, const Experiment& experiment, const BenchPoint& fastest, double speed,
+                 const std::filesystem::path& file) {
+  const std::vector<DeviceInfo> devices = DeviceFacts();
+  WriteFileAtomic(file, PresetFile(experiment, fastest, speed, devices.empty() ? nullptr : &devices.front()));
+  if (!args.json)
+    fmt::print("the preset: {}\nnext: {} run {} --preset {}\n", file.string(), args.typed_program,
+               ShellArgument(args.input.file.string()), ShellArgument(file.string()));
+}
+
+// Writes the fastest of several settings as an experiment file, and with --autotune as a preset.
+void ShowResults(const Experiment& experiment, const BenchPlan& plan, const BenchArgs& args) {
+  const bool quiet = args.json;
+  const std::string& program = args.typed_program;
   const std::filesystem::path report = std::filesystem::path(plan.out) / "report", best = report / kBenchChoice;
   BatchMeasures results;
   try {
@@ -159,9 +199,10 @@ void ShowResults(const Experiment& experiment, const BenchPlan& plan, bool quiet
     std::filesystem::create_directories(report);
     WriteFileAtomic(best, BestFile(experiment, *fastest, speed));
   }
+  if (!quiet) PrintTrialsWithoutSpeed(results);
+  if (fastest && !quiet) PrintFastest(*fastest, speed, plan.seeds, best, program);
+  if (fastest && args.autotune) WritePreset(args, experiment, *fastest, speed, report / kBenchPreset);
   if (quiet) return;
-  PrintTrialsWithoutSpeed(results);
-  if (fastest) PrintFastest(*fastest, speed, plan.seeds, best, program);
   const std::filesystem::path numbers = report / (std::string(kBenchReport) + "_results.json");
   if (std::filesystem::exists(numbers)) fmt::print("all numbers: {}\n", numbers.string());
 }
@@ -218,7 +259,7 @@ int BenchCommand(const BenchArgs& args) {
   for (const std::string& folder : args.input.plugin_path) run.insert(run.end(), {"--plugin-path", folder});
   if (args.json) run.emplace_back("--json");
   const int code = RunHost(args.typed_program, std::move(run));
-  if (code == kOk || code == kPartial) ShowResults(experiment, plan, args.json, args.typed_program);
+  if (code == kOk || code == kPartial) ShowResults(experiment, plan, args);
   return code;
 }
 
@@ -235,6 +276,7 @@ std::vector<Command> BenchCommands() {
                return ReadNumbers(text, &args->rows);
              })
         .MayBeEmpty();
+    add->Flag("--autotune", &args->autotune, "Try rows, chunks and threads; write the fastest as a preset");
     add->Add("--seconds", "S", &args->seconds, "Training time per trial").ShowsDefault().Within(0.1, 86400.0);
     add->Add("--seeds", "N", &args->seeds, "Trials per setting; three or more separate differences from noise")
         .ShowsDefault()

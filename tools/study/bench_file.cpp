@@ -94,4 +94,17 @@ std::string BestFile(const Experiment& experiment, const BenchPoint& point, doub
                           "Sweep and stages are left out; if the file has stages, the values are of the first one."});
 }
 
+std::string PresetFile(const Experiment& experiment, const BenchPoint& point, double speed, const DeviceInfo* gpu) {
+  constexpr uint64_t kMiB = uint64_t{1} << 20;
+  json device = {{"gpu", gpu ? gpu->name : "none"}}, of_learner = json::object();
+  if (gpu) SetAtPath(&device, "memory", fmt::format("{}MiB", gpu->memory_bytes / kMiB));
+  for (const auto& [path, value] : point.values) SetAtPath(&of_learner, path, value);
+  const json preset = {{"device", device}, {"for_learner", {{experiment.learner.plugin, of_learner}}}};
+  return fmt::format(
+             "# The fastest of `bench --autotune` with {}: {}, {} steps/s. Rows and chunks change the results of some "
+             "learners.\n",
+             experiment.name, point.name, FormatCount(static_cast<uint64_t>(speed))) +
+         YamlText(preset, {});
+}
+
 }  // namespace backplane

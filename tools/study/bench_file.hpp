@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "contract/experiment.hpp"
+#include "record/run_info.hpp"
 
 namespace backplane {
 
@@ -24,9 +25,10 @@ struct BenchPlan {
   std::string out;                 // results folder
 };
 
-inline constexpr char kBenchReport[] = "bench";      // names the report's files
-inline constexpr char kBenchChoice[] = "best.yaml";  // the experiment at its fastest setting, next to them
-inline constexpr char kBenchPrefix[] = "bench_";     // before the experiment's name
+inline constexpr char kBenchReport[] = "bench";           // names the report's files
+inline constexpr char kBenchChoice[] = "best.yaml";       // the experiment at its fastest setting, next to them
+inline constexpr char kBenchPreset[] = "autotuned.yaml";  // its fastest setting as a preset
+inline constexpr char kBenchPrefix[] = "bench_";          // before the experiment's name
 
 // An experiment for `run`, which a person can edit: the settings of `plan`, each seed of all settings in turn, and a report on
 // their times. Omits evaluations and checkpoints, whose time would distort the measurement. `has_gpu`: adds columns that need a
@@ -39,5 +41,8 @@ bool IsBenchFile(const std::string& text);
 
 // The experiment itself, with its own budget, evaluations and checkpoints, at one of the settings. `speed` in steps/s.
 std::string BestFile(const Experiment& experiment, const BenchPoint& point, double speed);
+
+// A preset with the setting's values, for the experiment's learner on machines with this GPU. NULL: on machines without one.
+std::string PresetFile(const Experiment& experiment, const BenchPoint& point, double speed, const DeviceInfo* gpu);
 
 }  // namespace backplane

@@ -70,6 +70,7 @@ template <Watch kWho>
 const void* WatchExtension(std::string_view id, const void* raw) {
   using enum PluginCall;
   if (id == BP_ENV_AUTORESET_1) return WatchAll<kWho, bp_env_autoreset_1, kNextSeeds, &bp_env_autoreset_1::next_seeds>(raw);
+  if (id == BP_ENV_BATCH_1) return WatchAll<kWho, bp_env_batch_1, kOtherExtension, &bp_env_batch_1::whole>(raw);
   if (id == BP_ENV_CLOCK_1) return WatchAll<kWho, bp_env_clock_1, kOtherExtension, &bp_env_clock_1::step_s>(raw);
   if (id == BP_ENV_INJECT_1)
     return WatchAll<kWho, bp_env_inject_1, kInject, &bp_env_inject_1::part, &bp_env_inject_1::get, &bp_env_inject_1::set>(raw);

@@ -32,6 +32,7 @@
 //   bool KeepsState() const;                                     // false if this instance cannot; optional
 // B may reset itself: BP_FLAG_NATIVE_AUTORESET | BP_FLAG_OWNS_TIME_LIMIT in kAbout.flags, kRowsConcurrent = false, and
 //   void NextSeeds(uint64_t per_row, const uint64_t* seeds);   // ext/autoreset.h; without the flag: seeds of coming resets
+//   bool StepsWhole() const;                                   // ext/batch.h
 // If Spec().Device(...) is not the CPU, B has the calls of ext/memory.h, which throw instead of returning a status:
 //   void* Allocate(uint64_t bytes), void Release(void*), ToHost(host, device, bytes), ToDevice(device, host, bytes),
 //   Copy(to, from, bytes), Gather(to, from, bytes_each, n, indices).

@@ -11,6 +11,7 @@
 #include "backplane/env_spec.hpp"
 #include "backplane/env_states.hpp"
 #include "backplane/ext/autoreset.h"
+#include "backplane/ext/batch.h"
 #include "backplane/ext/memory.h"
 #include "backplane/ext/snapshot.h"
 #include "backplane/ext/source.h"
@@ -60,6 +61,7 @@ BP_NAMED(Read)
 BP_NAMED(SaveState)
 BP_NAMED(LoadState)
 BP_NAMED(KeepsState)
+BP_NAMED(StepsWhole)
 
 template <class B>
 concept TakesSnapshots = requires(B& b, const B& c, void* p) {
@@ -96,6 +98,9 @@ constexpr void CheckBatch() {
   static_assert(
       !Names_KeepsState<B> || requires(const B& c) { bool{c.KeepsState()}; },
       "KeepsState of an env should be: bool KeepsState() const");
+  static_assert(
+      !Names_StepsWhole<B> || requires(const B& c) { bool{c.StepsWhole()}; },
+      "StepsWhole of an env should be: bool StepsWhole() const");
   static_assert(!Names_NextSeeds<B> || ResetsItself<B>,
                 "NextSeeds of an env should be: void NextSeeds(uint64_t per_row, const uint64_t* seeds)");
   static_assert(
@@ -306,6 +311,7 @@ struct EnvBatch : B {
   static bp_status LoadState(bp_env* env, const bp_reader* reader) {
     return InBatch(env, [&](B& b) { b.LoadState(Reader(reader)); });
   }
+  static int32_t Whole(const bp_env* env) { return int32_t{Of(env)->batch().StepsWhole()}; }
   static uint64_t Items(const bp_env* env) { return Of(env)->batch().Items(); }
   static bp_status Read(bp_env* env, uint64_t seed, uint64_t first, uint64_t n, const bp_frame* frame) {
     return Guard(Of(env)->host(), [&] { Of(env)->Read(seed, first, n, *frame); });
@@ -314,6 +320,10 @@ struct EnvBatch : B {
     if constexpr (detail::IsSource<B>) {
       static constexpr bp_env_source_1 source = {sizeof(bp_env_source_1), 0, Items, Read};
       if (std::string_view(id) == BP_ENV_SOURCE_1) return &source;
+    }
+    if constexpr (detail::Names_StepsWhole<B>) {
+      static constexpr bp_env_batch_1 batch = {sizeof(bp_env_batch_1), 0, Whole};
+      if (std::string_view(id) == BP_ENV_BATCH_1) return &batch;
     }
     if constexpr (detail::ResetsItself<B>) {
       static constexpr bp_env_autoreset_1 autoreset = {sizeof(bp_env_autoreset_1), 0, NextSeeds};

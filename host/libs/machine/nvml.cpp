@@ -27,6 +27,10 @@ Calls FindAll(void* library) {
   Find(library, &calls.by_index, {"nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex"});
   Find(library, &calls.uuid, {"nvmlDeviceGetUUID"});
   Find(library, &calls.name, {"nvmlDeviceGetName"});
+  Find(library, &calls.capability, {"nvmlDeviceGetCudaComputeCapability"});
+  Find(library, &calls.cores, {"nvmlDeviceGetNumGpuCores"});
+  Find(library, &calls.bus_width, {"nvmlDeviceGetMemoryBusWidth"});
+  Find(library, &calls.highest_clock, {"nvmlDeviceGetMaxClockInfo"});
   Find(library, &calls.utilization, {"nvmlDeviceGetUtilizationRates"});
   Find(library, &calls.memory_v2, {"nvmlDeviceGetMemoryInfo_v2"});
   Find(library, &calls.memory_v1, {"nvmlDeviceGetMemoryInfo"});

@@ -78,6 +78,10 @@ struct Calls {
   int (*by_index)(unsigned, Device*) = nullptr;
   int (*uuid)(Device, char*, unsigned) = nullptr;
   int (*name)(Device, char*, unsigned) = nullptr;
+  int (*capability)(Device, int* major, int* minor) = nullptr;
+  int (*cores)(Device, unsigned*) = nullptr;
+  int (*bus_width)(Device, unsigned* bits) = nullptr;
+  int (*highest_clock)(Device, int type, unsigned* mhz) = nullptr;
   int (*utilization)(Device, Utilization*) = nullptr;
   int (*memory_v2)(Device, MemoryV2*) = nullptr;
   int (*memory_v1)(Device, MemoryV1*) = nullptr;

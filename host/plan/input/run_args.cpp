@@ -24,6 +24,7 @@ std::string SameCommand(const RunArgs& args, const char* command) {
   std::string text = fmt::format("{} {} {}", args.typed_program, command, FileArguments(args.input));
   for (const std::string& sweep : args.sweep) text += " --sweep " + ShellArgument(sweep);
   if (args.skip_invalid) text += " --skip-invalid";
+  if (!args.stage.empty()) text += " --stage " + ShellArgument(args.stage);
   // These change the resources of a trial, and --gpus also its identity.
   if (args.jobs) text += fmt::format(" --jobs {}", *args.jobs);
   if (args.gpus) text += fmt::format(" --gpus {}", fmt::join(*args.gpus, ","));

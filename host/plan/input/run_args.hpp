@@ -32,6 +32,7 @@ struct RunArgs {
        verbose = false;
   std::optional<std::set<std::string>> only_failed;  // classes; none: all of them
   bool only_damaged = false, only_pruned = false, adopt_history = false;
+  std::string stage;  // run only its trials; empty: all stages
   std::string apply;  // id of a finding whose first change is made; empty: none
   std::optional<unsigned> jobs;
   std::optional<std::vector<unsigned>> gpus;

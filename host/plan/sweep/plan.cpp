@@ -9,6 +9,7 @@
 #include "record/report_check.hpp"
 #include "sweep/compare_section.hpp"
 #include "sweep/planner.hpp"
+#include "sweep/preset_changes.hpp"
 #include "yaml/plain_json.hpp"
 
 namespace backplane {
@@ -62,9 +63,11 @@ void RejectUnusedSeed(const ExperimentText& text, const Sweep& sweep, Errors* er
   if (const Entry* seed = FindEntry(text.root, "seed")) check(seed->value);
 }
 
-void AddNotes(const Errors& errors, const std::string& preset_note, Plan* plan) {
+// A preset's changes come first.
+void AddNotes(const Errors& errors, const std::vector<std::string>& of_preset, Plan* plan) {
   plan->notes.insert(plan->notes.begin(), errors.notes().begin(), errors.notes().end());
-  if (!preset_note.empty()) plan->notes.insert(plan->notes.begin(), preset_note);
+  for (const std::string& note : of_preset)
+    if (!note.empty()) plan->notes.insert(plan->notes.begin(), note);
 }
 
 }  // namespace
@@ -115,7 +118,7 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
     sweep.passes = (options.looks > 0 ? options.looks : compare->looks.max) * SeedsOfALook(*compare, sweep.list.size());
   sweep.given_seeds = options.seeds;
   RejectUnusedSeed(*text, sweep, &errors);
-  const std::string note = text->preset.note;
+  const std::vector<std::string> of_preset = {text->preset.note, SayPresetChanges(*text, options.lookup, options.defaults)};
   std::optional<Entry> stage_section = std::move(text->stages);
   Stages stages = ReadStages(stage_section ? &*stage_section : nullptr, text->set_in_stages, &errors);
   CheckStagePaths(sweep, stages, &errors);
@@ -134,7 +137,7 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   plan.search_section = section_text;
   if (plan.search) plan.planner_ = planner;
   plan.metric_place = metric_place;
-  AddNotes(errors, note, &plan);
+  AddNotes(errors, of_preset, &plan);
   return {std::move(plan), {}};
 }
 

@@ -54,6 +54,7 @@ CandidateScorer::CandidateScorer(EnvInstance& env, LearnerInstance& learner, Run
       beat_(std::move(beat)),
       row_exact_(learner.row_exact()),
       wants_moments_((learner.spec().flags & BP_LEARNER_OBS_MOMENTS) != 0),
+      whole_(env.steps_whole()),
       slot_(env, learner, [](const bp_channel&) { return false; }),
       obs_(*slot_.OfRole(BP_ROLE_OBS)),
       state_(slot_.OfRole(BP_ROLE_STATE)),
@@ -65,6 +66,7 @@ CandidateScorer::CandidateScorer(EnvInstance& env, LearnerInstance& learner, Run
       players_(env.rows()),
       candidate_(env.rows(), -1),
       row_seeds_(env.rows()),
+      starting_(env.rows()),
       scores_(info_names_.size(), wants_moments_ ? obs_.row_elements() : 0) {
   if (state_) state_per_row_ = env.Lead(*bp::FindChannel(env.spec(), BP_ROLE_STATE)) / env.rows();
   for (const std::string& name : info_names_) infos_.push_back(&slot_[name]);
@@ -110,6 +112,10 @@ bool CandidateScorer::Score(const bp_request& request, std::vector<PhaseClock>& 
 
 bool CandidateScorer::PlayFromQueue(std::vector<PhaseClock>& clocks, uint64_t most) {
   sharing_.Divide(std::min(chunk_rows_, most));
+  if (whole_) {
+    sharing_[0].whole = {0, env_.rows()};
+    StartAllRows();
+  }
   const bool done = run_.Run(runners_, clocks, [this](unsigned runner, PhaseClock& clock) { PlayFromQueue(runner, clock); });
   use_ = run_.use();
   return done;
@@ -204,12 +210,14 @@ void CandidateScorer::PlayWave(unsigned runner, uint64_t first, uint64_t end, Ph
     mine.free.clear();
     mine.whole = {begin, std::min(begin + chunk_rows_, env_.rows())};
     clock.Switch(Phase::kEnvReset);
+    if (whole_) StartAllRows();
     for (uint64_t row = begin; row < std::min(begin + chunk_rows_, rows); ++row) {
       const BoundsCheckGate::Turn turn = gate_.on() ? gate_.Other() : BoundsCheckGate::Turn();
       mine.Play(row);
       Begin(row, first + row);
     }
     mine.FindRuns();
+    if (whole_) ResetStarting(clock);
     clock.Switch(Phase::kInfer);
     PlayOn(mine, clock);
     if (run_.stopped()) return;
@@ -254,15 +262,20 @@ void CandidateScorer::Step(RunnerRows& mine, PhaseClock& clock, bool checked) {
   clock.Switch(Phase::kEnvStep);
   if (wants_moments_)
     for (const uint64_t row : mine.playing) AddObservation(row);
-  for (const RowRange& run : mine.runs) StepEnv(run, checked);
+  if (whole_)
+    StepEnv(mine.whole, checked);
+  else
+    for (const RowRange& run : mine.runs) StepEnv(run, checked);
   bool ended = false;
   for (const RowRange& run : mine.runs) ended |= Track(run);
   if (ended) {
     clock.Switch(Phase::kEnvReset);
     NextJobs(mine);
   }
+  if (whole_) RestartIdleRows();
   clock.Switch(Phase::kInfer);
   if (row_exact_ && HasRoom(mine) && queue_.HasJob()) TakeJobs(mine, clock);
+  if (whole_) ResetStarting(clock);
 }
 
 void CandidateScorer::Act(const RowRange& rows, bool checked) {
@@ -319,6 +332,7 @@ void CandidateScorer::TakeJobs(RunnerRows& mine, PhaseClock& clock) {
     Begin(row, *job);
   }
   mine.FindRuns();
+  if (whole_ && !mine.playing.empty()) ResetStarting(clock);
   clock.Switch(before);
 }
 
@@ -346,7 +360,14 @@ void CandidateScorer::Begin(uint64_t row, uint64_t job) {
   candidate_[row] = static_cast<int32_t>(job / episodes_each_);
   row_seeds_[row] = seeds_[job];
   scores_.Begin(job);
-  const bp_status status = env_.Reset(0, row, row + 1, nullptr, row_seeds_.data());
+  if (whole_)
+    starting_[row] = 1;
+  else
+    Reset(row, row + 1, nullptr);
+}
+
+void CandidateScorer::Reset(uint64_t begin, uint64_t end, const uint8_t* mask) {
+  const bp_status status = env_.Reset(0, begin, end, mask, row_seeds_.data());
   if (status != BP_OK) env_.Fail(status, "reset");
 }
 

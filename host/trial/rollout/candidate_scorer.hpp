@@ -6,6 +6,9 @@
 // not wait while there are jobs. With other learners, a row's action may depend on its batch, so jobs are assigned to rows in a
 // fixed order and in waves: chunk by chunk, and all rows of a chunk act until its last job has ended.
 //
+// An env that steps all its rows in one call (ext/batch.h) has one thread, and its rows start by one reset per step. Rows
+// without a job play on, and their steps are not counted.
+//
 // A step copies, allocates and locks nothing.
 #pragma once
 
@@ -98,7 +101,13 @@ class CandidateScorer {
   void TakeJobs(RunnerRows& mine, PhaseClock& clock);
   void NextJobs(RunnerRows& mine);
   void Begin(uint64_t row, uint64_t job);
+  void Reset(uint64_t begin, uint64_t end, const uint8_t* mask);
   void End(uint64_t row);
+  // candidate_scorer_whole.cpp, for an env that steps all rows together
+  void StartAllRows();
+  void RestartIdleRows();
+  void ResetStarting();
+  void ResetStarting(PhaseClock& clock);
   // candidate_scorer_non_finite.cpp
   std::string StepOf(uint64_t job, int64_t step) const;  // "candidate 2 at step 3 of its episode 0"
   [[noreturn]] void RefuseStep(const RowRange& rows);
@@ -112,7 +121,7 @@ class CandidateScorer {
   const uint64_t chunk_rows_, seed_;
   const std::atomic<bool>& cancelled_;
   std::function<void()> beat_;
-  const bool row_exact_, wants_moments_;
+  const bool row_exact_, wants_moments_, whole_;
   uint64_t cap_ = 0;  // 0: none
   int64_t deadline_ns_ = std::numeric_limits<int64_t>::max();
 
@@ -139,6 +148,7 @@ class CandidateScorer {
   std::vector<Player> players_;          // [rows]
   std::vector<int32_t> candidate_;       // [rows]; -1: none
   std::vector<uint64_t> row_seeds_;      // [rows]
+  std::vector<uint8_t> starting_;        // [rows] the next reset of all rows starts them
   CandidateScores scores_;
   std::function<void(uint64_t, const JobScore&)> ended_;  // empty: no callback
 };

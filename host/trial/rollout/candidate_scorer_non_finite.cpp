@@ -60,11 +60,20 @@ void CandidateScorer::RefuseAction(const RowRange& rows) {
 
 std::optional<std::string> CandidateScorer::ReplayForNonFinite(uint64_t row, uint64_t job, int64_t steps, int64_t* out_step) {
   const std::string whose = fmt::format("candidate {}", job / episodes_each_);
+  const RowRange rows = whole_ ? RowRange{0, env_.rows()} : RowRange{row, row + 1};
+  if (whole_) {
+    std::fill(candidate_.begin(), candidate_.end(), -1);
+    StartAllRows();
+  }
   Begin(row, job);
   for (int64_t step = 0; step <= steps; ++step) {
     if (step > 0) {
-      Act({row, row + 1});
-      StepEnv({row, row + 1});
+      Act(rows);
+      StepEnv(rows);
+    }
+    if (whole_) {
+      RestartIdleRows();
+      ResetStarting();
     }
     *out_step = step;
     if (auto found = NonFiniteEntry(obs_, 0, row, obs_per_row_, whose)) return found;

@@ -26,7 +26,7 @@ Evaluator::Evaluator(EnvInstance& env, LearnerInstance& learner, Runners runners
     : env_(env),
       learner_(learner),
       runners_(runners),
-      chunk_rows_(env.resets_itself() ? env.rows() : chunk_rows),
+      chunk_rows_(env.resets_itself() || env.steps_whole() ? env.rows() : chunk_rows),
       seed_(seed),
       cancelled_(cancelled),
       beat_(std::move(beat)),

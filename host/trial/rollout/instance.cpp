@@ -90,6 +90,7 @@ EnvInstance::EnvInstance(const LoadedModule& module, const std::string& id, cons
   spec_ = ReadSpec();
   channels_ = Pointers(spec_.table);
   CheckResets();
+  steps_whole_ = ReadStepsWhole();
 }
 
 CheckedEnvSpec EnvInstance::ReadSpec() const {
@@ -128,6 +129,14 @@ void EnvInstance::CheckResets() {
         refuse(fmt::format("{}, got '{}', {}", wanted, last[i]->name, Layout(*last[i])));
     }
   }
+}
+
+bool EnvInstance::ReadStepsWhole() const {
+  const auto* batch = Extension<bp_env_batch_1>(BP_ENV_BATCH_1);
+  if (batch == nullptr || CallPlugin(id(), [&] { return batch->whole(made_.get()); }) == 0) return false;
+  if ((flags_ & (BP_FLAG_ROWS_CONCURRENT | BP_FLAG_NATIVE_AUTORESET)) != 0)
+    throw TrialFailure(BP_E_INTERNAL, id(), BP_ENV_BATCH_1 ": expected neither ROWS_CONCURRENT nor NATIVE_AUTORESET, got one");
+  return true;
 }
 
 void CheckSameSpaces(const EnvInstance& training, const EnvInstance& evaluation) {

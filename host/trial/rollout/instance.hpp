@@ -13,6 +13,7 @@
 #include "backplane/channels.hpp"
 #include "backplane/env.h"
 #include "backplane/ext/autoreset.h"
+#include "backplane/ext/batch.h"
 #include "backplane/learner.h"
 #include "base/error_words.hpp"
 #include "plugin/host_services.hpp"
@@ -140,6 +141,8 @@ class EnvInstance : public PluginInstance<bp_env, bp_env_api> {
   // Steps all rows together, and starts a row's next episode in the step that ends one.
   bool resets_itself() const { return resets_itself_; }
   bool takes_seeds() const { return takes_seeds_; }  // of coming episodes
+  // Every reset and step is a call for all rows.
+  bool steps_whole() const { return steps_whole_; }
   bool on_device() const { return spec_.view.device.type > BP_DEVICE_CPU; }
 
   void Bind(const std::vector<bp_frame>& frames);
@@ -157,9 +160,10 @@ class EnvInstance : public PluginInstance<bp_env, bp_env_api> {
  private:
   CheckedEnvSpec ReadSpec() const;
   void CheckResets();
+  bool ReadStepsWhole() const;
 
   uint64_t rows_;
-  bool resets_itself_, takes_seeds_ = false;
+  bool resets_itself_, steps_whole_ = false, takes_seeds_ = false;
   CheckedEnvSpec spec_;
   std::vector<const bp_channel*> channels_;
 };

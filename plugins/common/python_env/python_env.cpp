@@ -85,7 +85,8 @@ PythonEnv::PythonEnv(const bp_host* host, const std::string& python, double time
     : host_(host),
       rows_(rows),
       workers_(host, python, timeout_s, rows, request.at("kind") == "vector" ? 1 : WorkersFor(rows)),
-      bounds_(host, request.at("out_of_bounds") == "error") {
+      bounds_(host, request.at("out_of_bounds") == "error"),
+      steps_whole_(request.at("kind") == "vector") {
   const uint64_t n = workers_.size();
   for (uint64_t w = 0, before = 0; w < n; ++w) {
     starts_.push_back(before);
@@ -112,7 +113,7 @@ PythonEnv::PythonEnv(const bp_host* host, const std::string& python, double time
   draws_ = said.at("pictures");
   const double fps = said.at("fps");
   step_s_ = fps > 0 ? 1 / fps : kUsualStep_s;
-  if (request.at("kind") == "vector")
+  if (steps_whole_)
     host->log(host, BP_LOG_WARN,
               "a vector env steps all rows as one batch: its rows are not exact for any number of threads, and a resumed trial "
               "starts new episodes");

@@ -31,6 +31,7 @@ class PythonEnv {
   // Rows that have `first` values start their next episode within the step that ends one, with these seeds.
   void NextSeeds(uint64_t per_row, const uint64_t* seeds);
 
+  bool StepsWhole() const { return steps_whole_; }
   bool KeepsState() const { return keeps_state_; }
   void SaveState(const bp::Writer& writer);
   void LoadState(const bp::Reader& reader);
@@ -78,7 +79,7 @@ class PythonEnv {
   std::vector<uint64_t> used_seeds_;  // [rows]
   std::vector<uint8_t> to_reset_;     // [rows] mask of the rows that have not started an episode by themselves
   std::string versions_;
-  bool keeps_state_ = false, draws_ = false;
+  bool steps_whole_, keeps_state_ = false, draws_ = false;
   double step_s_ = 0;
 };
 

@@ -47,7 +47,7 @@ inline constexpr bp::OptionTable kOptions{
             {.aliases = "learning_rate,lr,sgd_stepsize", .helps = "unstable_learning-"}),
     bp::Opt("noise_std", &Options::noise_std, "(0,)", "Standard deviation of a candidate's weights around the mean policy",
             {.aliases = "delta_std,noise_stdev", .helps = "unstable_learning-"}),
-    bp::Opt("episodes_per_dir", &Options::episodes_per_dir, "[1,1000]",
+    bp::Opt("episodes_per_dir", &Options::episodes_per_dir, "[1,1000000]",
             "Episodes per direction and sign; their returns are averaged",
             {.unit = "episodes", .aliases = "num_envs,n_eval_episodes"}),
     bp::Opt("episode_length", &Options::episode_length, "[0,)",

@@ -84,6 +84,12 @@ TEST(QuadrupedStand, CompilesToTheModelOfTheFigures) {
   }
 }
 
+TEST(QuadrupedStand, ExampleOfAVectorEnvHasTheSameModel) {
+  const mj::Model example = mj::LoadFile("example", BACKPLANE_SOURCE_DIR "/examples/vector_envs/quadruped_stand.xml");
+  EXPECT_EQ(mj::Fingerprint(example.get()),
+            mj::Fingerprint(mj::LoadText("quadruped_stand.xml", quadruped_stand::ModelXml()).get()));
+}
+
 // Folded completely, shins pass through thighs and torso without touching them.
 TEST(QuadrupedStand, LegsTouchOnlyTheFloor) {
   Quadruped quadruped;

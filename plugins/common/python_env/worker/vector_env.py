@@ -12,10 +12,10 @@ class VectorRows(Rows):
         self.mode = autoreset_mode(env)
         self.same_step = self.mode == "SAME_STEP"
         self.gives_final = not self.same_step or bool(env.metadata.get("final_obs", True))
-        # Only these accept a seed per row; other classes get the first row's.
-        own = (gymnasium.vector.SyncVectorEnv, gymnasium.vector.AsyncVectorEnv)
-        self.seeds_rows = isinstance(env.unwrapped, own)
-        if self.mode == "NEXT_STEP" and not self.seeds_rows and not env.metadata.get("reset_mask", False):
+        is_own = isinstance(env.unwrapped, (gymnasium.vector.SyncVectorEnv, gymnasium.vector.AsyncVectorEnv))
+        # Others accept a seed per row only if they declare it; else they get the first row's.
+        self.seeds_rows = is_own or bool(env.metadata.get("row_seeds", False))
+        if self.mode == "NEXT_STEP" and not is_own and not env.metadata.get("reset_mask", False):
             check_partial_reset(env)
         self.started = False
         self.over = numpy.zeros(self.n, bool)  # ended in the last step
@@ -91,6 +91,11 @@ class VectorRows(Rows):
     def reset(self, places, seeds):
         if self.started and not self.same_step and (len(places) < self.n or self.over.all()):
             self.restart(places, seeds)
+        elif self.started and len(places) < self.n:
+            raise Refusal(
+                "vector: the autoreset mode is SAME_STEP, so expected a start of all rows, or of rows that the env has just ended, got "
+                f"one of row {places[0]}, whose episode was cut; let the env cut episodes, and play all candidates at the same time"
+            )
         else:
             seed = self.seeds_of(places, seeds) if self.seeds_rows else seed_of(seeds[places[0]])
             observations, _ = self.envs[0].reset(seed=seed)

@@ -35,9 +35,12 @@ struct Device {
   unsigned util, power_mw, celsius;
   unsigned long long clock_event_bits;
   double sm_util;
+  int major, minor;
+  unsigned cores, bus_bits, sm_mhz, memory_mhz;
 };
-Device devices[] = {{"GPU-11111111-aaaa", "Fake A", 8192, 256, 2048, 1024, 40, 100'000, 60, 0x4, 30},
-                    {"GPU-22222222-bbbb", "Fake B", 16384, 256, 4096, 2048, 60, 150'500, 70, 0x20, 50}};
+Device devices[] = {
+    {"GPU-11111111-aaaa", "Fake A", 8192, 256, 2048, 1024, 40, 100'000, 60, 0x4, 30, 8, 0, 6912, 5120, 1410, 1215},
+    {"GPU-22222222-bbbb", "Fake B", 16384, 256, 4096, 2048, 60, 150'500, 70, 0x20, 50, 99, 1, 1000, 256, 2000, 8000}};
 int users = 0;
 std::map<std::string, unsigned> calls;
 
@@ -146,6 +149,18 @@ struct Process {
   unsigned long long memory;
   unsigned gpu_instance, compute_instance;
 };
+// The first device has the numbers of an A100, the second a capability of the future.
+int nvmlDeviceGetCudaComputeCapability(Device* device, int* major, int* minor) {
+  *major = device->major, *minor = device->minor;
+  return kSuccess;
+}
+int nvmlDeviceGetNumGpuCores(Device* device, unsigned* cores) { return *cores = device->cores, kSuccess; }
+int nvmlDeviceGetMemoryBusWidth(Device* device, unsigned* bits) { return *bits = device->bus_bits, kSuccess; }
+int nvmlDeviceGetMaxClockInfo(Device* device, int type, unsigned* mhz) {
+  if (type != 1 && type != 2) return kInvalidArgument;
+  *mhz = type == 1 ? device->sm_mhz : device->memory_mhz;
+  return kSuccess;
+}
 int nvmlInit_v2() {
   if (Is("no-driver")) return kDriverNotLoaded;
   ++users;

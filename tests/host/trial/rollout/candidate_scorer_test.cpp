@@ -22,16 +22,17 @@ struct Setting {
   uint64_t rows = 8;
   unsigned threads = 1;
   uint64_t chunk = 0, max_steps = 0, chunk_rows = 4;
-  bool row_exact = true;
+  bool row_exact = true, whole = false;
 };
 
 // A trial whose learner requests kEpisodes episodes of kCandidates candidates.
 struct Scored {
   explicit Scored(const Setting& setting)
-      : trial((g_switches.rows_alike = true, g_switches.row_exact = setting.row_exact, setting.rows), setting.threads,
-              setting.chunk_rows),
+      : trial((g_switches.rows_alike = true, g_switches.row_exact = setting.row_exact, g_switches.whole = setting.whole,
+               setting.rows),
+              setting.threads, setting.chunk_rows),
         scorer(*trial.env, *trial.learner, *trial.pool, setting.chunk_rows, 7, trial.cancelled, [this] { ++beats; }) {
-    g_switches.rows_alike = g_switches.row_exact = false;
+    g_switches.rows_alike = g_switches.row_exact = g_switches.whole = false;
     for (uint64_t job = 0; job < kJobs; ++job) seeds.push_back(bp_seed(3, BP_PURPOSE_LEARNER, 0, job));
     request.struct_size = sizeof request;
     request.kind = BP_REQ_EVALUATE;
@@ -227,6 +228,51 @@ TEST(CandidateScorer, EndsAtTheEnvsOwnTimeLimitOrBefore) {
     for (uint64_t job = 0; job < kJobs; ++job) longest = std::max(longest, scored.length(job));
     EXPECT_EQ(longest, max_steps == 2 ? 2 : OwnLimit(1)) << max_steps;
   }
+}
+
+// This env fails in calls of some rows, and in a step past an end.
+TEST(CandidateScorer, EnvThatStepsAllRowsTogetherGivesTheSameBytes) {
+  for (const bool owns_limit : {false, true})
+    for (const uint64_t max_steps : {0, 2, 5}) {
+      const auto scored = [&](uint64_t rows, uint64_t chunk, bool whole) {
+        g_switches.owns_time_limit = owns_limit;
+        const Setting setting{.rows = rows, .chunk = chunk, .max_steps = max_steps, .chunk_rows = rows, .whole = whole};
+        Scored scored(setting);
+        g_switches.owns_time_limit = false;
+        EXPECT_TRUE(scored.Score() && scored.Score());
+        return scored.Bytes() + std::to_string(scored.scorer.env_steps());
+      };
+      // An env with its own limit cuts odd rows one step later, so equal rows are needed.
+      const uint64_t rows_of_first = owns_limit ? 1 : 8;
+      const std::string wanted = scored(rows_of_first, 0, false);
+      for (const uint64_t rows : owns_limit ? std::vector<uint64_t>{1} : std::vector<uint64_t>{1, 4, 128})
+        for (const uint64_t chunk : {0, 1, 7})
+          EXPECT_EQ(scored(rows, chunk, true), wanted) << rows << " rows, chunk " << chunk << ", max_steps " << max_steps;
+    }
+}
+
+TEST(CandidateScorer, OthersActOnTheWholeOfAnEnvThatStepsAllRowsTogether) {
+  Scored waves({.rows = 8, .chunk_rows = 8, .row_exact = false});
+  Scored whole({.rows = 8, .chunk_rows = 8, .row_exact = false, .whole = true});
+  ASSERT_TRUE(waves.Score() && whole.Score());
+  EXPECT_EQ(whole.Bytes(), waves.Bytes());
+}
+
+TEST(CandidateScorer, FindsTheSourceOfANonFiniteRewardInAnEnvThatStepsAllRowsTogether) {
+  const auto failure = [](bool whole) {
+    Scored scored({.rows = 8, .chunk_rows = 8, .whole = whole});
+    g_switches.nan_from = 3;
+    std::string text;
+    try {
+      scored.Score();
+    } catch (const TrialFailure& e) {
+      text = e.what();
+    }
+    g_switches.nan_from.reset();
+    return text;
+  };
+  EXPECT_THAT(failure(true), testing::HasSubstr("is not finite at step 3 of its episode"));
+  EXPECT_EQ(failure(true), failure(false));
 }
 
 // Calls of act, recorded for one thread.

@@ -41,7 +41,7 @@ struct ToyEnv {
   bp_env_spec spec;
   std::vector<Row> rows;
   const bp_frame* frames;
-  bool endless = false;
+  bool endless = false, whole = false;
 };
 ToyEnv* Of(bp_env* env) { return reinterpret_cast<ToyEnv*>(env); }
 
@@ -65,6 +65,7 @@ bp_status CreateEnv(const bp_host* host, const bp_config*, uint64_t rows, bp_env
   if (g_switches.edit) g_switches.edit(env->channels);
   const bool cuts = g_switches.owns_time_limit, own = cuts || g_switches.endless;
   env->endless = g_switches.endless;
+  env->whole = g_switches.whole;
   env->spec = {sizeof(bp_env_spec), 1, env->channels, cuts ? 6u : 5u, own ? g_switches.declares : kTimeLimit,
                {BP_DEVICE_CPU, 0}};
   *out = reinterpret_cast<bp_env*>(env);
@@ -83,8 +84,16 @@ void WriteObs(const bp_frame& frame, uint64_t r, const Row& row, bool rows_alike
   const bool broken = g_switches.nan_from && row.steps >= *g_switches.nan_from;
   obs[2] = broken ? std::numeric_limits<float>::quiet_NaN() : row.noise;
 }
+bool IsPart(const ToyEnv* env, uint64_t begin, uint64_t end) { return env->whole && (begin != 0 || end != env->rows.size()); }
+const void* EnvExtension(const bp_env* env, const char* id) {
+  static constexpr bp_env_batch_1 batch = {sizeof(bp_env_batch_1), 0,
+                                           [](const bp_env* e) { return int32_t{reinterpret_cast<const ToyEnv*>(e)->whole}; }};
+  (void)env;
+  return std::strcmp(id, BP_ENV_BATCH_1) == 0 ? &batch : nullptr;
+}
 bp_status Reset(bp_env* e, uint32_t slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
   ToyEnv* env = Of(e);
+  if (IsPart(env, begin, end)) return env->host->fail(env->host, BP_E_INTERNAL, "a reset of some rows");
   for (uint64_t r = begin; r < end; ++r) {
     if (mask && !mask[r]) continue;
     Row& row = env->rows[r];
@@ -97,6 +106,7 @@ bp_status Reset(bp_env* e, uint32_t slot, uint64_t begin, uint64_t end, const ui
 bp_status Step(bp_env* e, uint32_t slot, uint64_t begin, uint64_t end) {
   ToyEnv* env = Of(e);
   if (g_switches.on_step) g_switches.on_step();
+  if (IsPart(env, begin, end)) return env->host->fail(env->host, BP_E_INTERNAL, "a step of some rows");
   for (uint64_t r = begin; r < end; ++r) {
     if (static_cast<int>(r) == g_switches.fail_step) return env->host->fail(env->host, BP_E_INTERNAL, "the toy broke");
     Row& row = env->rows[r];
@@ -159,23 +169,18 @@ bp_status Act(bp_learner* l, const bp_act* act) {
   return BP_OK;
 }
 
-const bp_env_api kEnvApi{sizeof(bp_env_api), 0, CreateEnv, DestroyEnv, EnvSpec, Bind, Reset, Step, nullptr};
+const bp_env_api kEnvApi{sizeof(bp_env_api), 0, CreateEnv, DestroyEnv, EnvSpec, Bind, Reset, Step, EnvExtension};
 const bp_learner_api kLearnerApi{
     sizeof(bp_learner_api), 0, CreateLearner, DestroyLearner, LearnerSpec, Plan, Consume, Act, nullptr};
-const bp_descriptor kOwnsTimeLimit = {sizeof(bp_descriptor),
-                                      BP_KIND_ENV,
-                                      "env.toy",
-                                      "1",
-                                      "a toy",
-                                      "Apache-2.0",
-                                      BP_FLAG_ROWS_CONCURRENT | BP_FLAG_OWNS_TIME_LIMIT,
-                                      nullptr,
-                                      nullptr,
-                                      0};
-const bp_descriptor kDescriptors[] = {
-    {sizeof(bp_descriptor), BP_KIND_ENV, "env.toy", "1", "a toy", "Apache-2.0", BP_FLAG_ROWS_CONCURRENT, nullptr, nullptr, 0},
-    {sizeof(bp_descriptor), BP_KIND_LEARNER, "learner.toy", "1", "a toy", "Apache-2.0", BP_FLAG_ROWS_CONCURRENT, nullptr,
-     nullptr, 0}};
+const bp_descriptor* EnvDescriptor() {
+  static bp_descriptor descriptor;
+  const uint64_t flags =
+      (g_switches.whole ? 0 : BP_FLAG_ROWS_CONCURRENT) | (g_switches.owns_time_limit ? BP_FLAG_OWNS_TIME_LIMIT : 0);
+  descriptor = {sizeof(bp_descriptor), BP_KIND_ENV, "env.toy", "1", "a toy", "Apache-2.0", flags, nullptr, nullptr, 0};
+  return &descriptor;
+}
+const bp_descriptor kLearnerDescriptor = {sizeof(bp_descriptor), BP_KIND_LEARNER,         "learner.toy", "1",     "a toy",
+                                          "Apache-2.0",          BP_FLAG_ROWS_CONCURRENT, nullptr,       nullptr, 0};
 
 }  // namespace
 
@@ -189,10 +194,9 @@ const bp_module& Module() {
                                 nullptr,
                                 nullptr,
                                 [] { return 2u; },
-                                [](uint32_t i) {
-                                  if (i == 0 && g_switches.owns_time_limit) return &kOwnsTimeLimit;
-                                  return i < 2 ? &kDescriptors[i] : nullptr;
-                                },
+                                [](uint32_t i) { return i == 0   ? EnvDescriptor()
+                                                        : i == 1 ? &kLearnerDescriptor
+                                                                 : nullptr; },
                                 [](const char* id) -> const void* {
                                   if (std::strcmp(id, "env.toy") == 0) return &kEnvApi;
                                   return std::strcmp(id, "learner.toy") == 0 ? static_cast<const void*>(&kLearnerApi) : nullptr;

@@ -37,6 +37,7 @@ struct Switches {
   bool row_exact = false;                        // of the next learner; if false, its actions depend on the size of the range
   const char* keep = nullptr;                    // one more channel that the next learner keeps
   bool owns_time_limit = false;                  // if true, the next env owns its time limit
+  bool whole = false;                            // if true, the next env accepts only calls for all rows
   bool endless = false;                          // if true, the next env ends no episode and declares no limit
   int64_t declares = 0;                          // steps declared by an env with its own time limit, or by an endless one
   uint8_t cut_flag = 1;                          // the flag that it writes to cut
