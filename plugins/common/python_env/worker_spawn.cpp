@@ -12,7 +12,6 @@
 #include <string_view>
 
 #include "backplane/errors.hpp"
-#include "python_env/worker_source.hpp"
 
 extern char** environ;
 
@@ -101,9 +100,8 @@ pid_t SpawnSetup::Spawn(std::vector<std::string> arguments) {
   return pid;
 }
 
-File SourceFile() {
+File SourceFile(std::string_view text) {
   File file = Checked(memfd_create("worker.py", MFD_CLOEXEC), "the workers' program");
-  const std::string_view text = kWorkerSource;
   if (write(file.fd(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) FailWith("the workers' program");
   return file;
 }

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "python_env/file.hpp"
@@ -26,7 +27,7 @@ std::array<File, 2> Pipe();
 // A socket, because writing to the pipe of a dead process would raise a signal. Our end is first.
 std::array<File, 2> SocketPair();
 // The program of the workers, as a file in memory.
-File SourceFile();
+File SourceFile(std::string_view text);
 
 class SpawnSetup {
  public:

@@ -66,14 +66,15 @@ uint64_t WorkersFor(uint64_t rows) {
   return std::clamp<uint64_t>(known ? CPU_COUNT(&cores) : 1, 1, std::max<uint64_t>(rows, 1));
 }
 
-Workers::Workers(const bp_host* host, const std::string& python, double timeout_s, uint64_t rows, uint64_t n)
+Workers::Workers(const bp_host* host, const std::string& python, std::string_view program, double timeout_s, uint64_t rows,
+                 uint64_t n)
     : host_(host),
       notices_(host),
       timeout_s_(timeout_s),
       rows_(rows),
       workers_(n),
       memory_(Checked(memfd_create("rows", MFD_CLOEXEC), "memory shared with the workers")),
-      source_(SourceFile()) {
+      source_(SourceFile(program)) {
   auto life = Pipe();
   life_of_workers_ = std::move(life[0]);
   life_ = std::move(life[1]);

@@ -23,8 +23,10 @@ uint64_t WorkersFor(uint64_t rows);
 
 class Workers {
  public:
-  // Starts them. Row r belongs to worker r % n. Throws bp::Error, as everything here does; after that they have all ended.
-  Workers(const bp_host* host, const std::string& python, double timeout_s, uint64_t rows, uint64_t n);
+  // Starts `program` in each of them. Row r belongs to worker r % n. Throws bp::Error, as everything here does; after that
+  // they have all ended.
+  Workers(const bp_host* host, const std::string& python, std::string_view program, double timeout_s, uint64_t rows,
+          uint64_t n);
   ~Workers();
   Workers(const Workers&) = delete;
 
