@@ -22,8 +22,8 @@ from transformers import AutoTokenizer, BartConfig, MBartConfig
 
 SOURCE, TARGET = 48, 20  # tokens
 LEARNING_RATE, UPDATES = 1e-2, 20
-SIZES = {"d_model": 32, "encoder_layers": 4, "decoder_layers": 4, "encoder_attention_heads": 4, "decoder_attention_heads": 4, "encoder_ffn_dim": 64,
-         "decoder_ffn_dim": 64, "max_position_embeddings": 64, "dropout": 0.1}
+SIZES = {"d_model": 32, "encoder_layers": 4, "decoder_layers": 4, "encoder_attention_heads": 4, "decoder_attention_heads": 4,
+         "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "max_position_embeddings": 64, "dropout": 0.1}
 SPECIAL = {"bos_token": "<s>", "pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>", "mask_token": "<mask>"}
 BART = {"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 2, "forced_eos_token_id": 2}
 KOBART = {"bos_token_id": 1, "pad_token_id": 3, "eos_token_id": 1, "decoder_start_token_id": 1, "forced_eos_token_id": 1}
@@ -55,8 +55,8 @@ def kobart(lines, size):
 def unigram(lines, size):
     trained = tokenizers.Tokenizer(models.Unigram())
     trained.pre_tokenizer = pre_tokenizers.Metaspace()
-    trained.train_from_iterator(lines, trainers.UnigramTrainer(vocab_size=size, special_tokens=["<s>", "<pad>", "</s>", "<unk>"], unk_token="<unk>",
-                                                               show_progress=False))
+    trained.train_from_iterator(lines, trainers.UnigramTrainer(vocab_size=size, special_tokens=["<s>", "<pad>", "</s>", "<unk>"],
+                                                               unk_token="<unk>", show_progress=False))
     return [tuple(each) for each in json.loads(trained.to_str())["model"]["vocab"]]
 
 
@@ -78,7 +78,8 @@ def wordpiece(lines, size):
     trained.decoder = decoders.WordPiece(cleanup=False)
     trained.train_from_iterator(lines, trainers.WordPieceTrainer(vocab_size=size, limit_alphabet=size // 3, show_progress=False,
                                                                  special_tokens=["<s>", "<pad>", "</s>", "<unk>", "<mask>"]))
-    trained.post_processor = processors.TemplateProcessing(single="<s> $A </s>", pair="<s> $A </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)])
+    trained.post_processor = processors.TemplateProcessing(single="<s> $A </s>", pair="<s> $A </s> $B </s>",
+                                                           special_tokens=[("<s>", 0), ("</s>", 2)])
     return transformers.PreTrainedTokenizerFast(tokenizer_object=trained, clean_up_tokenization_spaces=True, **SPECIAL), BartConfig, BART
 
 
@@ -98,7 +99,8 @@ def make(out, lines, size, kinds=tuple(KINDS), sizes=SIZES):
             if parameter.dim() == 1:
                 parameter.data += 0.1 * torch.randn_like(parameter)
         model.final_logits_bias.normal_(std=0.1)
-        model.generation_config = transformers.GenerationConfig(**GENERATION, **forced, **{key: ids[key] for key in ids if key.endswith("_id")})
+        numbers = {key: ids[key] for key in ids if key.endswith("_id")}
+        model.generation_config = transformers.GenerationConfig(**GENERATION, **forced, **numbers)
         model.save_pretrained(out / name)
         tokenizer.save_pretrained(out / name)
 
@@ -194,23 +196,22 @@ def notices():
     return rows
 
 
+def table(rows):
+    return "document\tsummary\n" + "".join(f"{source}\t{target}\n" for source, target in rows)
+
+
 def golden(out):
     rows = notices()
-    (out / "pairs.tsv").write_text("document\tsummary\n" + "".join(f"{a}\t{b}\n" for a, b in rows), encoding="utf-8")
+    (out / "pairs.tsv").write_text(table(rows), encoding="utf-8")
     make(out, [text for row in rows for text in row] * 4, 320, ("bart", "kobart", "mbart"),
          {**SIZES, "d_model": 8, "encoder_attention_heads": 2, "decoder_attention_heads": 2, "encoder_ffn_dim": 16, "decoder_ffn_dim": 16})
     odd = ["Rain at 9 , in 섬 .", "unknown: 龘 ☃", "a  b", "half </s> of it", "한국어 words"]
-    for folder in out.iterdir():
-        if folder.is_dir():
-            (folder / "rows.tsv").write_text("document\tsummary\n" + "".join(f"{a}\t{b}\n" for a, b in rows[:8] + [(text, text * 9) for text in odd]), encoding="utf-8")
-            numbers = {"sources": [], "targets": [], "texts": []}
-            for source, target in rows[:8] + [(text, text * 9) for text in odd]:
-                for name, found in tokens(folder, [source]).items():
-                    if name in ("sources", "texts"):
-                        numbers[name] += found
-                numbers["targets"] += tokens(folder, [target])["targets"]
-            numbers |= train(folder, rows, UPDATES, 8)
-            (folder / "golden.json").write_text(json.dumps(numbers, ensure_ascii=False) + "\n", encoding="utf-8")
+    shown = rows[:8] + [(text, text * 9) for text in odd]
+    for folder in (out / name for name in ("bart", "kobart", "mbart")):
+        (folder / "rows.tsv").write_text(table(shown), encoding="utf-8")
+        numbers = tokens(folder, [source for source, _ in shown])
+        numbers["targets"] = tokens(folder, [target for _, target in shown])["targets"]
+        (folder / "golden.json").write_text(json.dumps(numbers | train(folder, rows, UPDATES, 8), ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def main():

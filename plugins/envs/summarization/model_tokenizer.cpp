@@ -75,7 +75,7 @@ std::vector<std::string> ModelTokenizer::Decode(const std::vector<std::vector<in
   }
   std::string answer;
   {
-    const std::lock_guard lock(deciding_);
+    const std::lock_guard lock(decoding_);
     answer = process_.Ask(0, 'P', message);
   }
   std::vector<std::string> decoded;

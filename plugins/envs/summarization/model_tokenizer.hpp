@@ -13,7 +13,7 @@
 
 namespace backplane::summarization {
 
-// Maximum numbers of tokens per text, including those of a template.
+// Maximum numbers of tokens per text, template included.
 struct Caps {
   int64_t source = 0, target = 0;
 };
@@ -51,7 +51,7 @@ class ModelTokenizer {
  private:
   void Send();
 
-  mutable std::mutex deciding_;
+  mutable std::mutex decoding_;
   mutable python_env::Workers process_;
   int32_t size_, eos_, pad_;
   std::string version_;

@@ -52,19 +52,20 @@ class Folder:
         self.templates = self.languages(source_lang, target_lang)
 
     def load(self, text):
-        version = text.get("version")
         before = text.get("pre_tokenizer") or {}
-        if self.config.get("tokenizer_class") in PLAIN_BYTES and "add_prefix_space" in self.config and before.get("type") == "ByteLevel":
-            before["add_prefix_space"] = self.config["add_prefix_space"]
+        if self.config.get("tokenizer_class") in PLAIN_BYTES and before.get("type") == "ByteLevel":
+            before["add_prefix_space"] = self.config.get("add_prefix_space", before["add_prefix_space"])
         try:
             return tokenizers.Tokenizer.from_str(json.dumps(text))
         except Exception as e:
-            raise Refusal(f"{self.path}/tokenizer.json: tokenizers {tokenizers.__version__} cannot read it (its version is {version}): {e}") from e
+            raise Refusal(f"{self.path}/tokenizer.json: tokenizers {tokenizers.__version__} cannot read it (its version is "
+                          f"{text.get('version')}): {e}") from e
 
     def add_special_tokens(self):
         """Adds the tokens that the configuration names and tokenizer.json lacks; their ids follow all others."""
         known = {str(token.content) for token in self.tokenizer.get_added_tokens_decoder().values()}
-        listed = [token for _, token in sorted(self.config.get("added_tokens_decoder", {}).items(), key=lambda item: int(item[0]))]
+        by_id = self.config.get("added_tokens_decoder", {})
+        listed = [by_id[number] for number in sorted(by_id, key=int)]
         listed += [self.config.get(name) for name in NAMED]
         extra = self.config.get("extra_special_tokens") or self.config.get("additional_special_tokens") or []
         listed += list(extra.values()) if isinstance(extra, dict) else extra
@@ -73,9 +74,10 @@ class Folder:
             if not text or text in known:
                 continue
             known.add(text)
-            settings = {key: token[key] for key in ("lstrip", "rstrip", "single_word", "normalized") if key in token} if isinstance(token, dict) else {}
-            special = token.get("special", True) if isinstance(token, dict) else True
-            self.tokenizer.add_tokens([tokenizers.AddedToken(text, special=special, **{"normalized": False, **settings})])
+            settings = {"normalized": False, "special": True}
+            if isinstance(token, dict):
+                settings |= {key: token[key] for key in ("lstrip", "rstrip", "single_word", "normalized", "special") if key in token}
+            self.tokenizer.add_tokens([tokenizers.AddedToken(text, **settings)])
 
     def id_of(self, key, names):
         if (known := first_id(self.model.get(key))) is not None:

@@ -28,7 +28,8 @@ class Process:
             raise Refusal(f"python: {sys.executable}: a package is missing: {e}{cure(e)}") from e
         self.most = config["most"]
         self.folder = folder = Folder(config["folder"], config["source_lang"], config["target_lang"])
-        return json.dumps({"size": folder.size, "eos": folder.eos, "pad": folder.pad, "version": tokenizers.__version__}).encode()
+        said = {"size": folder.size, "eos": folder.eos, "pad": folder.pad, "version": tokenizers.__version__}
+        return json.dumps(said).encode()
 
     def encode(self, data):
         texts = [part.decode() for part in parts(data)]
@@ -40,8 +41,8 @@ class Process:
                 counts.extend((len(tokens), own))
         if ids and max(ids) >= self.folder.size:
             token = max(ids)
-            raise Refusal(f"{self.folder.path}: a text has the token {token} ({self.folder.tokenizer.id_to_token(token)}), but the model's "
-                          f"vocab_size is {self.folder.size}")
+            raise Refusal(f"{self.folder.path}: a text has the token {token} ({self.folder.tokenizer.id_to_token(token)}), but the "
+                          f"model's vocab_size is {self.folder.size}")
         self.unknown += ids.count(self.folder.unknown) if self.folder.unknown is not None else 0
         self.written += write_at(MEMORY, ids.tobytes(), self.written)
         return struct.pack("<Q", self.unknown) + counts.tobytes()
