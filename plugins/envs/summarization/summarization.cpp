@@ -69,9 +69,10 @@ Summarization::Summarization(const bp_host* host, const Options& options, uint64
   bp::RecordFact(host, "unknown_tokens", text);
   bp::RecordFact(host, "tokenizers", tokenizer_.model->version().c_str());
   if (share > kMostUnknown_pct)
-    host->log(host, BP_LOG_WARN,
-              (std::string(text) + " of the tokens are unknown, so the model cannot see these words; use a model for this language")
-                  .c_str());
+    host->log(
+        host, BP_LOG_WARN,
+        (std::string(text) + " of the tokens are unknown, so the model cannot see these words; use a model for this language")
+            .c_str());
 }
 
 Summarization::Tokenizer::Tokenizer(const bp_host* host, const Options& options) {
