@@ -3,7 +3,9 @@
 #include <sentencepiece_trainer.h>
 #include <signal.h>
 
+#include <cstdlib>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "places.hpp"
@@ -15,6 +17,8 @@ namespace {
 using testing::HasSubstr;
 
 constexpr char kConfigs[] = BACKPLANE_SOURCE_DIR "/configs/batch_optimization/";
+constexpr char kAll[] = BACKPLANE_SOURCE_DIR "/configs/summarization/batch_optimization.yaml";
+constexpr char kSmallBatch[] = "batch_optimization/05a_small_batch_high_accum";  // below outputs/
 
 // 90 fictitious notices in RFC 4180: quotes, and line breaks inside a field.
 std::string Notices(bool korean) {
@@ -105,7 +109,7 @@ class BatchSizes : public ProgramTest {
 };
 
 TEST_F(BatchSizes, LearnTheSameAndAreSetSideBySide) {
-  const Finished run = Run("run " + std::string(kConfigs) + "all.yaml" + small_);
+  const Finished run = Run("run " + std::string(kAll) + small_);
   ASSERT_EQ(run.exit, 0) << run.err;
   EXPECT_THAT(run.err, Not(HasSubstr("warning:")));
   const std::filesystem::path report = dir_ / "outputs/analysis/batch_optimization";
@@ -127,7 +131,7 @@ TEST_F(BatchSizes, LearnTheSameAndAreSetSideBySide) {
   EXPECT_LT(std::stod(rows["05a_small_batch_high_accum"]["peak_memory"]),
             std::stod(rows["05c_large_batch_no_accum"]["peak_memory"]));
   std::vector<std::vector<double>> losses;
-  for (const auto& trial : std::filesystem::directory_iterator(dir_ / "outputs/batch_optimization/trials"))
+  for (const auto& trial : std::filesystem::directory_iterator(dir_ / "outputs/batch_optimization_all/trials"))
     losses.push_back(Losses(trial.path() / "attempt-1/metrics.jsonl"));
   ASSERT_EQ(losses.size(), 3u);
   for (const std::vector<double>& other : losses) {
@@ -171,9 +175,10 @@ TEST_F(BatchSizes, WriteFilesThatCanBeRunAgain) {
   const std::string file =
       std::string(kConfigs) + "05a_small_batch_high_accum.yaml" + small_ + " --set budget.iterations=2 --quiet";
   ASSERT_EQ(Run("run " + file).exit, 0);
-  const std::string id = Attempt("batch_optimization_05a").parent_path().filename();
-  for (const char* written : {"outputs/batch_optimization_05a/config.yaml",
-                              "outputs/batch_optimization_05a/report/selected.yaml --set budget.iterations=2"}) {
+  const std::string id = Attempt(kSmallBatch).parent_path().filename();
+  for (const char* written : {"outputs/batch_optimization/05a_small_batch_high_accum/config.yaml",
+                              "outputs/batch_optimization/05a_small_batch_high_accum/report/selected.yaml --set "
+                              "budget.iterations=2"}) {
     const Finished again = Run("run " + std::string(written) + " --quiet --out again --fresh");
     EXPECT_EQ(again.exit, 0) << written << "\n" << again.err;
     EXPECT_TRUE(std::filesystem::exists(dir_ / "again/trials" / id)) << written << " is another trial";
@@ -186,14 +191,28 @@ TEST_F(BatchSizes, WriteFilesThatCanBeRunAgain) {
   EXPECT_TRUE(std::filesystem::exists(dir_ / "other/trials" / id));
 }
 
-TEST_F(BatchSizes, RunApartAreOneReportToo) {
-  for (const char* file : {"05a_small_batch_high_accum", "05b_medium_batch_medium_accum"})
-    ASSERT_EQ(Run("run " + std::string(kConfigs) + file + ".yaml --quiet" + small_).exit, 0);
-  const Finished report = Run("report outputs/batch_optimization_05b outputs/batch_optimization_05a --to both");
+TEST_F(BatchSizes, LoopOverTheFolderRunsThreeExperimentsWithOneReport) {
+  std::set<std::string> names;
+  for (const auto& file : std::filesystem::directory_iterator(kConfigs)) {
+    ASSERT_EQ(Run("run " + file.path().string() + " --quiet" + small_ + " --set budget.iterations=4").exit, 0) << file.path();
+    names.insert(file.path().stem());
+    EXPECT_TRUE(
+        std::filesystem::exists(Out("batch_optimization") / file.path().stem() / "report/batch_optimization_report.md"));
+  }
+  EXPECT_EQ(names.size(), 3u);
+  const Finished report = Run("report outputs/batch_optimization/*");
   ASSERT_EQ(report.exit, 0) << report.err;
-  const auto rows = Rows(dir_ / "both/batch_optimization_results.csv");
-  EXPECT_EQ(rows.size(), 2u);
-  EXPECT_TRUE(std::filesystem::exists(dir_ / "both/memory_vs_speed.png"));
+  const std::filesystem::path folder = dir_ / "outputs/analysis/batch_optimization";
+  for (const char* file : {"memory_vs_speed.png", "training_curves.png", "summary_table.png", "batch_optimization_report.md"})
+    EXPECT_TRUE(std::filesystem::exists(folder / file)) << file;
+  EXPECT_EQ(Rows(folder / "batch_optimization_results.csv").size(), 3u);
+  // A different folder for one of them is no agreement.
+  ASSERT_EQ(Run("run " + std::string(kConfigs) + "05a_small_batch_high_accum.yaml --out other --quiet" + small_ +
+                " --set budget.iterations=4 --set report.joint_dir=elsewhere")
+                .exit,
+            0);
+  ASSERT_EQ(Run("report other outputs/batch_optimization/05b*").exit, 0);
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "elsewhere"));
 }
 
 TEST_F(BatchSizes, KilledInTheMiddleHaveTheSameTableExceptForTimes) {
@@ -245,10 +264,10 @@ TEST_F(KoreanTexts, AreLearnedFromACsvAndScoredByCharacters) {
                            "learner.options.learning_rate=0.01 --set budget.iterations=100"
                            " --set evaluation.every_iterations=50");
   ASSERT_EQ(run.exit, 0) << run.err;
-  EXPECT_THAT(run.err + run.out + ReadFile(Attempt("batch_optimization_05a") / "stderr.log"), Not(HasSubstr("not Latin")));
-  const nlohmann::json result = Result("batch_optimization_05a");
+  EXPECT_THAT(run.err + run.out + ReadFile(Attempt(kSmallBatch) / "stderr.log"), Not(HasSubstr("not Latin")));
+  const nlohmann::json result = Result(kSmallBatch);
   EXPECT_THAT(result["facts"]["env.summarization"]["rouge"].get<std::string>(), HasSubstr("tokenizer char"));
-  const std::vector<double> losses = Losses(Attempt("batch_optimization_05a") / "metrics.jsonl");
+  const std::vector<double> losses = Losses(Attempt(kSmallBatch) / "metrics.jsonl");
   EXPECT_LT(losses.back(), losses.front() / 2);
   EXPECT_GT(result["evaluation"]["metrics"]["ep/rouge1"]["mean"], .3) << "syllables of a summary are learned";
 }
@@ -258,7 +277,69 @@ TEST_F(KoreanTexts, WarnIfTheTokenizerDropsThem) {
       Run("run " + std::string(kConfigs) + "05a_small_batch_high_accum.yaml" + small_ +
           " --set env.options.rouge_tokenizer=google --set budget.iterations=1 --set evaluation.every_iterations=0");
   ASSERT_EQ(run.exit, 0) << run.err;
-  EXPECT_THAT(run.err + run.out + ReadFile(Attempt("batch_optimization_05a") / "stderr.log"), HasSubstr("not Latin"));
+  EXPECT_THAT(run.err + run.out + ReadFile(Attempt(kSmallBatch) / "stderr.log"), HasSubstr("not Latin"));
+}
+
+// Model folders of Hugging Face. Their numbers were recorded from transformers by `scripts/bart_oracle.py golden`.
+constexpr char kFolders[] = BACKPLANE_SOURCE_DIR "/tests/support/bart/";
+constexpr char kPython[] = BACKPLANE_SOURCE_DIR "/.venv-oracle/bin/python";
+
+class BartFolder : public ProgramTest {
+ protected:
+  void SetUp() override {
+    if (!HasPlugin("learner_seq2seq.so")) GTEST_SKIP() << "built without LibTorch";
+    static const bool has = std::system((std::string("'") + kPython + "' -c 'import tokenizers' 2>/dev/null").c_str()) == 0;
+    if (!has) GTEST_SKIP() << "no tokenizers in .venv-oracle: run scripts/test";
+    std::istringstream pairs(ReadFile(std::string(kFolders) + "pairs.tsv"));
+    std::string line, learned, held_out;
+    for (int row = -1; std::getline(pairs, line); ++row) {
+      if (row < 64) learned += line + "\n";
+      if (row < 0 || row >= 64) held_out += line + "\n";
+    }
+    learned_ = Write("train.tsv", learned).string(), held_out_ = Write("dev.tsv", held_out).string();
+  }
+
+  // 20 updates with all 64 rows each, then 20 generated texts.
+  void ExpectNumbersOfTransformers(const std::string& kind, const std::string& config) {
+    const std::string folder = kFolders + kind;
+    const nlohmann::json golden = nlohmann::json::parse(ReadFile(folder + "/golden.json"));
+    const Finished run =
+        Run("run " + std::string(kConfigs) + config + ".yaml --quiet --out " + kind + config + " --set env.options.data=" +
+            learned_ + " --set evaluation.env.options.data=" + held_out_ + " --set env.options.tokenizer=" + folder +
+            " --set learner.options.model_name_or_path=" + folder + " --set env.options.python=" + kPython +
+            " --set env.options.max_source_length=48 --set env.options.max_target_length=20"
+            " --set env.options.rouge_tokenizer=char --set env.options.rouge_stem=false"
+            " --set learner.options.learning_rate=0.01 --set budget.iterations=20"
+            " --set evaluation.at_start=false --set evaluation.every_iterations=20 --set evaluation.episodes=20");
+    ASSERT_EQ(run.exit, 0) << run.err;
+    for (const auto& trial : std::filesystem::directory_iterator(dir_ / (kind + config) / "trials")) {
+      std::istringstream metrics(ReadFile(trial.path() / "attempt-1/metrics.jsonl"));
+      size_t update = 0;
+      for (std::string line; std::getline(metrics, line);) {
+        const nlohmann::json values = nlohmann::json::parse(line);
+        if (values["iteration"] == 0) continue;
+        ASSERT_LT(update, golden["losses"].size());
+        EXPECT_NEAR(values["metrics"]["train/loss"].get<double>(), golden["losses"][update].get<double>(), 1e-4) << update;
+        ++update;
+      }
+      EXPECT_EQ(update, golden["losses"].size());
+      const nlohmann::json result = nlohmann::json::parse(ReadFile(trial.path() / "attempt-1/result.json"));
+      for (const auto& [name, mean] : golden["rouge"].items())
+        EXPECT_NEAR(result["evaluation"]["metrics"]["ep/" + name]["mean"].get<double>(), mean.get<double>(), 1e-6) << name;
+    }
+  }
+
+  std::string learned_, held_out_;
+};
+
+TEST_F(BartFolder, TrainsAsTransformersInAnySplit) {
+  for (const char* config : {"05a_small_batch_high_accum", "05b_medium_batch_medium_accum", "05c_large_batch_no_accum"})
+    ExpectNumbersOfTransformers("bart", config);
+}
+
+TEST_F(BartFolder, TrainsKoBartAndMBartAsTransformers) {
+  ExpectNumbersOfTransformers("kobart", "05a_small_batch_high_accum");
+  ExpectNumbersOfTransformers("mbart", "05b_medium_batch_medium_accum");
 }
 
 }  // namespace

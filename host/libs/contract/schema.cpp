@@ -209,6 +209,8 @@ const std::vector<HostKey>& Table() {
          "budget.warm_up_iterations",
          [](const Experiment& e) { return e.report.MeasuresSpeed() ? std::optional<json>(1) : std::nullopt; }),
       Key("report.name", kBatch, Type::kName, "", nullptr, "", "name of its files; default: the kind", MEMBER(report.name)),
+      Key("report.joint_dir", kBatch, Type::kText, "", nullptr, "", "folder of a report on several results folders, `backplane report A B`",
+          MEMBER(report.joint_dir)),
       Key("report.baseline", kBatch, Type::kJson, "", nullptr, "reference",
           "point to compare the others with: its name or its values", MEMBER(report.baseline)),
       Key("report.balanced.efficiency", kBatch, Type::kNumber, "(0,1000]", nullptr, "",

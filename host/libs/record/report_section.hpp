@@ -26,7 +26,8 @@ struct BalancedLimits {
 
 struct ReportSection {
   std::optional<std::string> kind;  // absent: no report
-  std::optional<std::string> name;  // absent: the kind
+  std::optional<std::string> name;       // absent: the kind
+  std::optional<std::string> joint_dir;  // folder of a report on several results folders
   nlohmann::json baseline;          // a point's name, or its values by path; null: none
   bool timing = false;
   BalancedLimits balanced;
@@ -35,6 +36,7 @@ struct ReportSection {
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("kind", self.kind);
     visit("name", self.name);
+    visit("joint_dir", self.joint_dir);
     visit("baseline", DefaultIfMissing(self.baseline));
     visit("timing", DefaultIfMissing(self.timing));
     visit("balanced", DefaultIfMissing(self.balanced));

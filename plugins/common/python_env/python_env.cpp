@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "backplane/ext/gpus.h"
+#include "python_env/worker_source.hpp"
 
 namespace backplane::python_env {
 namespace {
@@ -84,7 +85,7 @@ uint64_t Elements(const std::vector<int64_t>& shape) {
 PythonEnv::PythonEnv(const bp_host* host, const std::string& python, double timeout_s, const json& request, uint64_t rows)
     : host_(host),
       rows_(rows),
-      workers_(host, python, timeout_s, rows, request.at("kind") == "vector" ? 1 : WorkersFor(rows)),
+      workers_(host, python, {kWorkerSource}, timeout_s, rows, request.at("kind") == "vector" ? 1 : WorkersFor(rows)),
       bounds_(host, request.at("out_of_bounds") == "error"),
       steps_whole_(request.at("kind") == "vector") {
   const uint64_t n = workers_.size();

@@ -66,8 +66,8 @@ uint64_t WorkersFor(uint64_t rows) {
   return std::clamp<uint64_t>(known ? CPU_COUNT(&cores) : 1, 1, std::max<uint64_t>(rows, 1));
 }
 
-Workers::Workers(const bp_host* host, const std::string& python, double timeout_s, uint64_t rows, uint64_t n,
-                 WorkerProgram program)
+Workers::Workers(const bp_host* host, const std::string& python, WorkerProgram program, double timeout_s, uint64_t rows,
+                 uint64_t n)
     : host_(host),
       program_(std::move(program)),
       notices_(host),

@@ -15,7 +15,6 @@
 #include "backplane/host.h"
 #include "python_env/file.hpp"
 #include "python_env/notices.hpp"
-#include "python_env/worker_source.hpp"
 
 namespace backplane::python_env {
 
@@ -23,15 +22,15 @@ namespace backplane::python_env {
 uint64_t WorkersFor(uint64_t rows);
 
 struct WorkerProgram {
-  const char* source = kWorkerSource;
+  std::string_view source;
   std::string name = "";  // of its only process, in errors; empty: "worker 1 of 2 (8 of 16 rows)"
 };
 
 class Workers {
  public:
-  // Starts them. Row r belongs to worker r % n. Throws bp::Error, as everything here does; after that they have all ended.
-  Workers(const bp_host* host, const std::string& python, double timeout_s, uint64_t rows, uint64_t n,
-          WorkerProgram program = {});
+  // Starts the program in each of them. Row r belongs to worker r % n. Throws bp::Error, as everything here does; after that
+  // they have all ended.
+  Workers(const bp_host* host, const std::string& python, WorkerProgram program, double timeout_s, uint64_t rows, uint64_t n);
   ~Workers();
   Workers(const Workers&) = delete;
 

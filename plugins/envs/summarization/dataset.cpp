@@ -10,18 +10,45 @@
 namespace backplane::summarization {
 
 Dataset::Dataset(const std::string& path, const ReadOptions& options, const Vocabulary& vocabulary, Caps caps) {
-  std::vector<uint64_t> text_end;
   const auto encode = [&](const std::string& text, int64_t cap, const Place& place) {
-    if (vocabulary.Encode(text, cap, &tokens_) == 0) {
-      tokens_.resize(token_begin_[2 * size()]);
+    if (vocabulary.Encode(text, cap, &own_tokens_) == 0) {
+      own_tokens_.resize(token_begin_[2 * size()]);
       token_begin_.resize(2 * size() + 1);
       throw BadRow(place, "expected a text with a token, got " + Excerpt(text));
     }
-    token_begin_.push_back(tokens_.size());
+    token_begin_.push_back(own_tokens_.size());
   };
-  report_ = ReadRecords(path, options, [&](const Record& record) {
+  Read(path, options, [&](const Record& record) {
     encode(record.source, caps.source, record.place);
     encode(record.targets[0], caps.target, record.place);
+  });
+  own_tokens_.shrink_to_fit();
+  tokens_ = own_tokens_;
+}
+
+Dataset::Dataset(const std::string& path, const ReadOptions& options, ModelTokenizer* tokenizer) {
+  std::vector<Place> places;
+  Read(path, options, [&](const Record& record) {
+    tokenizer->Add(record.source);
+    tokenizer->Add(record.targets[0]);
+    places.push_back(record.place);
+  });
+  const ModelTokenizer::Encoded encoded = tokenizer->Finish();
+  tokens_ = encoded.tokens, unknown_tokens_ = encoded.unknown;
+  for (const ModelTokenizer::Encoded::Text& text : encoded.texts) token_begin_.push_back(token_begin_.back() + text.tokens);
+  for (size_t i = 0; i < encoded.texts.size(); ++i) {
+    if (encoded.texts[i].own > 0) continue;
+    const Place& place = places[i / 2];
+    throw bp::ConfigError(path + ": row " + std::to_string(place.row) + " (line " + std::to_string(place.line) +
+                          "): expected a text with a token, but the tokenizer makes none of " +
+                          (i % 2 == 0 ? "its document" : "its summary"));
+  }
+}
+
+void Dataset::Read(const std::string& path, const ReadOptions& options, const std::function<void(const Record&)>& encode) {
+  std::vector<uint64_t> text_end;
+  report_ = ReadRecords(path, options, [&](const Record& record) {
+    encode(record);
     for (const std::string& target : record.targets) text_end.push_back((texts_ += target).size());
     reference_begin_.push_back(text_end.size());
     if (size() > std::numeric_limits<uint32_t>::max()) throw bp::ConfigError(path + ": expected at most 2^32 rows, got more");
@@ -32,7 +59,6 @@ Dataset::Dataset(const std::string& path, const ReadOptions& options, const Voca
   references_.reserve(text_end.size());
   for (uint64_t begin = 0; const uint64_t end : text_end)
     references_.push_back(std::string_view(texts_).substr(begin, end - begin)), begin = end;
-  tokens_.shrink_to_fit();
 }
 
 uint64_t Dataset::Fingerprint() const {

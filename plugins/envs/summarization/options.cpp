@@ -1,6 +1,7 @@
 #include "options.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 namespace backplane::summarization {
@@ -13,6 +14,12 @@ void RequireFile(const char* option, const std::filesystem::path& file) {
                         "' does not exist; to make the corpus of package descriptions and its tokenizer: "
                         "plugins/envs/summarization/build_corpus --out " +
                         (folder.empty() ? "." : folder.string()));
+}
+
+void RequireTokenizer(const std::filesystem::path& folder) {
+  if (std::filesystem::is_regular_file(folder / "tokenizer.json")) return;
+  throw bp::ConfigError("tokenizer: expected tokenizer.json in '" + folder.string() +
+                        "', got none; write it with `save_pretrained` of a fast tokenizer of transformers");
 }
 
 Format FormatOf(const std::filesystem::path& data) {
@@ -58,7 +65,17 @@ void Options::Check(const bp::Config&) {
   caps = {max_source_length, max_target_length};
   if (max_generated_length == 0) max_generated_length = caps.target;
   RequireFile("data", data);
-  RequireFile("tokenizer", tokenizer);
+  if (is_model_folder()) {
+    RequireTokenizer(tokenizer);
+  } else {
+    RequireFile("tokenizer", tokenizer);
+  }
+  for (const std::string* lang : {&source_lang, &target_lang})
+    if (!lang->empty() && !is_model_folder())
+      throw bp::ConfigError("source_lang, target_lang: expected a model's folder as tokenizer, got '" + tokenizer.string() +
+                            "'");
+  if (const char* const active = std::getenv("VIRTUAL_ENV"); python.empty())
+    python = active != nullptr && *active != '\0' ? std::string(active) + "/bin/python" : "python3";
   reading.format = format ? *format : FormatOf(data);
   reading.columns = {source_key, SplitAtCommas(target_key), id_key};
   reading.skip_bad_rows = bad_rows == BadRows::kSkip;

@@ -32,7 +32,10 @@ struct Options {
   // Throws bp::Error (BP_E_CONFIG) for constraints beyond the table.
   void Check(const bp::Config& config);
 
+  bool is_model_folder() const { return std::filesystem::is_directory(tokenizer); }
+
   std::filesystem::path data, tokenizer;
+  std::string source_lang, target_lang, python;
   std::optional<Format> format;
   std::string source_key = "document", target_key = "summary", id_key;
   BadRows bad_rows = BadRows::kFail;
@@ -62,8 +65,18 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("bad_rows", &Options::bad_rows, "Action for an unusable row: an error, or a skip with a warning."),
     bp::Opt("max_items", &Options::max_items, "[0,)", "Rows to use, from the first; 0: all. For quick trials.",
             {.aliases = "max_train_samples,max_eval_samples"}),
-    bp::Opt("tokenizer", &Options::tokenizer, "SentencePiece model with <s>, </s> and <pad>.",
+    bp::Opt("tokenizer", &Options::tokenizer,
+            "SentencePiece model with <s>, </s> and <pad>, or a model's folder of Hugging Face with tokenizer.json.",
             {.flags = BP_PARAM_REQUIRED | BP_PARAM_DATA}),
+    bp::Opt("source_lang", &Options::source_lang, "Language of the documents for a folder of mBART; empty: the folder's.",
+            {.flags = BP_PARAM_LATER}),
+    bp::Opt("target_lang", &Options::target_lang,
+            "Language of the summaries for a folder of mBART; empty: the folder's, else source_lang.",
+            {.flags = BP_PARAM_LATER}),
+    bp::Opt(
+        "python", &Options::python,
+        "Interpreter with the package tokenizers for a model's folder; empty: the active virtual environment's, else python3.",
+        {.flags = BP_PARAM_LATER}),
     bp::Opt("max_source_length", &Options::max_source_length, "[3,65536]",
             "Maximum tokens of a document; the rest is cut. Time and memory grow with it.", {.aliases = "encoder_max_len"}),
     bp::Opt("max_target_length", &Options::max_target_length, "[3,65536]",

@@ -9,6 +9,8 @@
 namespace backplane::summarization {
 namespace {
 
+constexpr double kMostUnknown_pct = 5;
+
 bp::Channel Tokens(uint16_t role, const char* name, int64_t length, int32_t vocabulary) {
   return {.role = role, .name = name, .shape = {length}, .space = BP_SPACE_TOKENS, .nvec = {vocabulary}};
 }
@@ -41,11 +43,12 @@ void WarnOfDroppedLetters(const bp_host* host, const rouge::Options& options, co
 
 Summarization::Summarization(const bp_host* host, const Options& options, uint64_t rows)
     : options_(options),
-      vocabulary_(options_.tokenizer),
-      data_(options_.data, options_.reading, vocabulary_, options_.caps),
+      tokenizer_(host, options_),
+      data_(tokenizer_.model ? Dataset(options_.data, options_.reading, tokenizer_.model.get())
+                             : Dataset(options_.data, options_.reading, *tokenizer_.vocabulary, options_.caps)),
       scorer_(options_.rouge),
       order_(data_.size()),
-      channels_(options_, vocabulary_.size()),
+      channels_(options_, tokenizer_.size),
       item_(rows) {
   // Start as if each row had just played the item before its first one, so that a first reset with a mask starts there too.
   for (uint64_t r = 0; r < rows; ++r) item_[r] = (r % data_.size() + data_.size() - rows % data_.size()) % data_.size();
@@ -59,6 +62,28 @@ Summarization::Summarization(const bp_host* host, const Options& options, uint64
   bp::RecordFact(host, "items", std::to_string(report.items).c_str());
   bp::RecordFact(host, "rows_left_out", std::to_string(report.left_out).c_str());
   bp::RecordFact(host, "rouge", options_.rouge_text.c_str());
+  if (!tokenizer_.model) return;
+  const double share = 100.0 * static_cast<double>(data_.unknown_tokens()) / static_cast<double>(data_.tokens());
+  char text[64];
+  std::snprintf(text, sizeof text, "%.3g %%", share);
+  bp::RecordFact(host, "unknown_tokens", text);
+  bp::RecordFact(host, "tokenizers", tokenizer_.model->version().c_str());
+  if (share > kMostUnknown_pct)
+    host->log(
+        host, BP_LOG_WARN,
+        (std::string(text) + " of the tokens are unknown, so the model cannot see these words; use a model for this language")
+            .c_str());
+}
+
+Summarization::Tokenizer::Tokenizer(const bp_host* host, const Options& options) {
+  if (options.is_model_folder()) {
+    model = std::make_unique<ModelTokenizer>(
+        host, ModelFolder{options.tokenizer, options.python, options.source_lang, options.target_lang}, options.caps);
+    size = model->size(), eos = model->eos(), pad = model->pad(), bos = -1;
+  } else {
+    vocabulary = std::make_unique<Vocabulary>(options.tokenizer);
+    size = vocabulary->size(), eos = vocabulary->eos(), pad = vocabulary->pad(), bos = vocabulary->bos();
+  }
 }
 
 Summarization::Channels::Channels(const Options& options, int32_t vocabulary)
@@ -81,14 +106,14 @@ Summarization::Channels::Channels(const Options& options, int32_t vocabulary)
 void Summarization::Show(const bp::Slot& slot, uint64_t row, uint64_t item) const {
   const auto source = data_.Source(item);
   const Channels& c = channels_;
-  if (slot.Has(c.obs)) Write(source, vocabulary_.pad(), slot.Row(c.obs, row));
+  if (slot.Has(c.obs)) Write(source, tokenizer_.pad, slot.Row(c.obs, row));
   if (slot.Has(c.obs_length)) slot.Row(c.obs_length, row)[0] = static_cast<int32_t>(source.size());
   if (slot.Has(c.label_length)) slot.Row(c.label_length, row)[0] = static_cast<int32_t>(data_.Target(item).size());
 }
 
 void Summarization::Answer(const bp::Slot& slot, uint64_t row, uint64_t item) const {
   const auto target = data_.Target(item);
-  if (slot.Has(channels_.label)) Write(target, vocabulary_.pad(), slot.Row(channels_.label, row));
+  if (slot.Has(channels_.label)) Write(target, tokenizer_.pad, slot.Row(channels_.label, row));
   if (slot.Has(channels_.weight)) slot.Row(channels_.weight, row)[0] = static_cast<float>(target.size());
 }
 
@@ -101,9 +126,11 @@ void Summarization::Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, co
 }
 
 void Summarization::Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
+  std::vector<std::vector<int32_t>> generated;
+  for (uint64_t r = begin; r < end; ++r) generated.push_back(Generated(slot, r));
+  const std::vector<std::string> texts = Decode(generated);
   for (uint64_t r = begin; r < end; ++r) {
-    const std::vector<int32_t> generated = Generated(slot, r);
-    const rouge::Scores scores = Score(generated, item_[r]);
+    const rouge::Scores scores = Score(texts[r - begin], item_[r]);
     Show(slot, r, item_[r]);
     Answer(slot, r, item_[r]);
     slot.Row(channels_.reward, r)[0] = static_cast<float>(scores.rougeL.f);
@@ -112,7 +139,7 @@ void Summarization::Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
                                                           {channels_.rouge2, scores.rouge2.f},
                                                           {channels_.rougeL, scores.rougeL.f},
                                                           {channels_.rougeLsum, scores.rougeLsum.f},
-                                                          {channels_.tokens, static_cast<double>(generated.size())}};
+                                                          {channels_.tokens, static_cast<double>(generated[r - begin].size())}};
     for (const auto& [channel, value] : infos)
       if (slot.Has(channel)) slot.Row(channel, r)[0] = static_cast<float>(value);
   }
@@ -123,19 +150,26 @@ std::vector<int32_t> Summarization::Generated(const bp::Slot& slot, uint64_t row
   std::vector<int32_t> ids;
   for (int64_t i = 0; i < options_.max_generated_length; ++i) {
     const int32_t id = action[i];
-    if (id < 0 || id >= vocabulary_.size())
+    if (id < 0 || id >= tokenizer_.size)
       throw bp::Error(BP_E_INVALID_ARG, "row " + std::to_string(row) + ": action[" + std::to_string(i) +
-                                            "]: expected a token, 0 .. " + std::to_string(vocabulary_.size() - 1) + ", got " +
+                                            "]: expected a token, 0 .. " + std::to_string(tokenizer_.size - 1) + ", got " +
                                             std::to_string(id));
-    if (id == vocabulary_.eos() || id == vocabulary_.pad()) break;
-    if (id != vocabulary_.bos()) ids.push_back(id);
+    if (id == tokenizer_.eos || id == tokenizer_.pad) break;
+    if (id != tokenizer_.bos) ids.push_back(id);
   }
   return ids;
 }
 
-rouge::Scores Summarization::Score(const std::vector<int32_t>& generated, uint64_t item) const {
+std::vector<std::string> Summarization::Decode(const std::vector<std::vector<int32_t>>& texts) const {
+  if (tokenizer_.model) return tokenizer_.model->Decode(texts);
+  std::vector<std::string> decoded;
+  for (const std::vector<int32_t>& ids : texts) decoded.push_back(tokenizer_.vocabulary->Decode(ids));
+  return decoded;
+}
+
+rouge::Scores Summarization::Score(const std::string& generated, uint64_t item) const {
   try {
-    return scorer_.Score(vocabulary_.Decode(generated), data_.References(item));
+    return scorer_.Score(generated, data_.References(item));
   } catch (const rouge::EmptyText&) {
     return {};  // the score of a summary without words in Korean baselines
   }

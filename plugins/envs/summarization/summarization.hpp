@@ -51,10 +51,19 @@ class Summarization {
   void Answer(const bp::Slot& slot, uint64_t row, uint64_t item) const;  // the step's part: labels and weight
   // The generated ids of a row: up to the first eos or padding, without bos.
   std::vector<int32_t> Generated(const bp::Slot& slot, uint64_t row) const;
-  rouge::Scores Score(const std::vector<int32_t>& generated, uint64_t item) const;
+  std::vector<std::string> Decode(const std::vector<std::vector<int32_t>>& texts) const;
+  rouge::Scores Score(const std::string& generated, uint64_t item) const;
+
+  // Either of the two is null.
+  struct Tokenizer {
+    Tokenizer(const bp_host* host, const Options& options);
+    std::unique_ptr<Vocabulary> vocabulary;
+    std::unique_ptr<ModelTokenizer> model;
+    int32_t size, eos, pad, bos;  // bos: -1: none that texts lack
+  };
 
   Options options_;
-  Vocabulary vocabulary_;
+  Tokenizer tokenizer_;
   Dataset data_;
   rouge::Scorer scorer_;
   EpochOrder order_;

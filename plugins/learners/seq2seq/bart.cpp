@@ -69,9 +69,21 @@ at::Tensor AttendToMemory(const BartConfig& c, const Attention& w, int64_t heads
                 Noise::Site::kCrossShares);
 }
 
+// The residual around a part: norm(x + part(x)), or x + part(norm(x)) in mBART.
+template <class Part>
+at::Tensor Residual(const BartConfig& c, const Affine& norm, const at::Tensor& x, Part&& part) {
+  return c.is_mbart ? x + part(Norm(norm, x)) : Norm(norm, x + part(x));
+}
+
 at::Tensor FeedForward(const BartConfig& c, const Layer& w, const at::Tensor& x, const Noise::Stream& noise) {
-  const at::Tensor wide = noise.Drop(at::gelu(Linear(w.fc1, x)), c.activation_dropout, Noise::Site::kWide);
-  return Norm(w.norm, x + noise.Drop(Linear(w.fc2, wide), c.dropout, Noise::Site::kOut));
+  return Residual(c, w.norm, x, [&](const at::Tensor& in) {
+    const at::Tensor wide = noise.Drop(at::gelu(Linear(w.fc1, in)), c.activation_dropout, Noise::Site::kWide);
+    return noise.Drop(Linear(w.fc2, wide), c.dropout, Noise::Site::kOut);
+  });
+}
+
+at::Tensor LastNorm(const BartConfig& c, const Stack& stack, const at::Tensor& x) {
+  return c.is_mbart ? Norm(stack.last_norm, x) : x;
 }
 
 at::Tensor Embed(const BartConfig& c, const Weights& w, const Stack& stack, const at::Tensor& ids, int64_t first,
@@ -107,6 +119,7 @@ Weights BindWeights(const BartConfig& config, const Layout& layout, const std::f
   };
   const auto stack = [&](const std::string& side, int64_t layers, int64_t heads, bool decoder) {
     Stack s{find(layout.at(side + "embed_positions.weight")).value, affine(side + "layernorm_embedding"), {}, heads};
+    if (config.is_mbart) s.last_norm = affine(side + "layer_norm");
     for (int64_t i = 0; i < layers; ++i) {
       const std::string name = side + "layers." + std::to_string(i) + ".";
       s.layers.push_back({attention(name + "self_attn", false), decoder ? attention(name + "encoder_attn", true) : Attention{},
@@ -133,13 +146,15 @@ at::Tensor Encode(const BartConfig& c, const Weights& w, const at::Tensor& ids, 
     const Layer& layer = w.encoder.layers[i];
     const auto run = [&c, &layer, mask, pass, i, heads = w.encoder.heads](const at::Tensor& in, const at::Tensor&) {
       const Noise::Stream drop = pass.noise.Of(1 + i);
-      const at::Tensor y = drop.Drop(AttendToItself(c, layer.self, heads, in, mask, drop), c.dropout, Noise::Site::kSelf);
-      return FeedForward(c, layer, Norm(layer.self.norm, in + y), drop);
+      const at::Tensor y = Residual(c, layer.self.norm, in, [&](const at::Tensor& from) {
+        return drop.Drop(AttendToItself(c, layer.self, heads, from, mask, drop), c.dropout, Noise::Site::kSelf);
+      });
+      return FeedForward(c, layer, y, drop);
     };
     x = pass.recompute ? Recompute(run, x, {}) : run(x, {});
     if (pass.trace) pass.trace->push_back(x);
   }
-  return x;
+  return LastNorm(c, w.encoder, x);
 }
 
 at::Tensor Decode(const BartConfig& c, const Weights& w, const at::Tensor& ids, const at::Tensor& memory,
@@ -153,15 +168,18 @@ at::Tensor Decode(const BartConfig& c, const Weights& w, const at::Tensor& ids, 
     const auto run = [&c, &layer, mask, causal, pass, i, first, heads = w.decoder.heads](const at::Tensor& in,
                                                                                          const at::Tensor& from) {
       const Noise::Stream drop = pass.noise.Of(first + 1 + i);
-      at::Tensor y = drop.Drop(AttendToItself(c, layer.self, heads, in, causal, drop), c.dropout, Noise::Site::kSelf);
-      const at::Tensor mid = Norm(layer.self.norm, in + y);
-      y = drop.Drop(AttendToMemory(c, layer.cross, heads, mid, from, mask, drop), c.dropout, Noise::Site::kCross);
-      return FeedForward(c, layer, Norm(layer.cross.norm, mid + y), drop);
+      const at::Tensor self = Residual(c, layer.self.norm, in, [&](const at::Tensor& y) {
+        return drop.Drop(AttendToItself(c, layer.self, heads, y, causal, drop), c.dropout, Noise::Site::kSelf);
+      });
+      const at::Tensor cross = Residual(c, layer.cross.norm, self, [&](const at::Tensor& y) {
+        return drop.Drop(AttendToMemory(c, layer.cross, heads, y, from, mask, drop), c.dropout, Noise::Site::kCross);
+      });
+      return FeedForward(c, layer, cross, drop);
     };
     x = pass.recompute ? Recompute(run, x, memory) : run(x, memory);
     if (pass.trace) pass.trace->push_back(x);
   }
-  return x;
+  return LastNorm(c, w.decoder, x);
 }
 
 at::Tensor Logits(const Weights& w, const at::Tensor& hidden) { return Linear(w.output, hidden); }
@@ -187,18 +205,21 @@ at::Tensor DecodeNext(const BartConfig& c, const Weights& w, const at::Tensor& i
   for (size_t i = 0; i < w.decoder.layers.size(); ++i) {
     const Layer& layer = w.decoder.layers[i];
     Cache::Entry& seen = cache->self[i];
-    const auto kvq = Linear(layer.self.kvq, x).split(c.d_model, -1);
-    seen.key.narrow(2, at, 1).copy_(Split(kvq[0], heads));
-    seen.value.narrow(2, at, 1).copy_(Split(kvq[1], heads));
-    const at::Tensor self = Attend(layer.self, Split(kvq[2], heads), seen.key.narrow(2, 0, at + 1),
-                                   seen.value.narrow(2, 0, at + 1), {}, 0, none, Noise::Site::kSelfShares);
-    x = Norm(layer.self.norm, x + self);
-    const Cache::Entry& from = cache->cross[i];
-    x = Norm(layer.cross.norm, x + Attend(layer.cross, Split(Linear(layer.cross.q, x), heads), from.key, from.value, mask, 0,
-                                          none, Noise::Site::kCrossShares));
+    x = Residual(c, layer.self.norm, x, [&](const at::Tensor& y) {
+      const auto kvq = Linear(layer.self.kvq, y).split(c.d_model, -1);
+      seen.key.narrow(2, at, 1).copy_(Split(kvq[0], heads));
+      seen.value.narrow(2, at, 1).copy_(Split(kvq[1], heads));
+      return Attend(layer.self, Split(kvq[2], heads), seen.key.narrow(2, 0, at + 1), seen.value.narrow(2, 0, at + 1), {}, 0,
+                    none, Noise::Site::kSelfShares);
+    });
+    x = Residual(c, layer.cross.norm, x, [&](const at::Tensor& y) {
+      const Cache::Entry& from = cache->cross[i];
+      return Attend(layer.cross, Split(Linear(layer.cross.q, y), heads), from.key, from.value, mask, 0, none,
+                    Noise::Site::kCrossShares);
+    });
     x = FeedForward(c, layer, x, none);
   }
-  return x.squeeze(1);
+  return LastNorm(c, w.decoder, x).squeeze(1);
 }
 
 }  // namespace backplane::seq2seq

@@ -1,5 +1,5 @@
 // The BART network in LibTorch (HuggingFace transformers, models/bart/modeling_bart.py): post-norm encoder and decoder with
-// learned positions and one embedding shared by both and by the output.
+// learned positions and one embedding shared by both and by the output. mBART (models/mbart/modeling_mbart.py) is pre-norm.
 //
 // Shapes: B texts of S source and T target tokens, d = d_model, V = vocab_size. Ids are int64.
 #pragma once
@@ -28,6 +28,7 @@ struct Stack {
   Affine norm;
   std::vector<Layer> layers;
   int64_t heads;
+  Affine last_norm = {};  // mBART only
 };
 struct Weights {
   Affine output;  // its weight is the embedding of both sides

@@ -24,22 +24,27 @@ struct Fixed {
   const char* name;
   json value;
 };
-const Fixed kFixed[] = {{"activation_function", "gelu"}, {"normalize_before", false},           {"add_final_layer_norm", false},
-                        {"normalize_embedding", true},   {"static_position_embeddings", false}, {"tie_word_embeddings", true}};
+const Fixed kFixed[] = {{"activation_function", "gelu"},
+                        {"normalize_embedding", true},
+                        {"static_position_embeddings", false},
+                        {"tie_word_embeddings", true}};
+constexpr const char* kOfMbart[] = {"normalize_before", "add_final_layer_norm"};
 
 [[noreturn]] void Fail(const std::string& sentence) { throw std::runtime_error(sentence); }
 
 void NeedFamily(const json& file) {
   const std::string family = file.value("model_type", "");
-  if (family == "bart") return;
-  Fail(family.empty() ? "model_type: expected bart, got none" : "model_type: expected bart, got " + family);
+  if (family == "bart" || family == "mbart") return;
+  Fail("model_type: expected bart or mbart, got " + (family.empty() ? "none" : family));
 }
 
-void CheckFixed(const json& file) {
-  for (const Fixed& fixed : kFixed) {
-    if (file.contains(fixed.name) && file[fixed.name] != fixed.value)
-      Fail(std::string(fixed.name) + ": expected " + fixed.value.dump() + ", got " + file[fixed.name].dump());
-  }
+void CheckFixed(const json& file, bool is_mbart) {
+  const auto need = [&](const char* name, const json& value) {
+    if (file.contains(name) && file[name] != value)
+      Fail(std::string(name) + ": expected " + value.dump() + ", got " + file[name].dump());
+  };
+  for (const Fixed& fixed : kFixed) need(fixed.name, fixed.value);
+  for (const char* name : kOfMbart) need(name, is_mbart);
   for (const char* name : {"encoder_layerdrop", "decoder_layerdrop"}) {
     if (file.contains(name) && file[name] != 0) Fail(std::string(name) + ": expected 0, got " + file[name].dump());
   }
@@ -47,8 +52,11 @@ void CheckFixed(const json& file) {
 
 BartConfig Parse(const json& file) {
   NeedFamily(file);
-  CheckFixed(file);
   BartConfig config;
+  config.is_mbart = file["model_type"] == "mbart";
+  CheckFixed(file, config.is_mbart);
+  if (config.is_mbart && (!file.contains("decoder_start_token_id") || file["decoder_start_token_id"].is_null()))
+    Fail("decoder_start_token_id: expected the token of the target language, or eos_token_id for mBART-50, got none");
   const auto integer = [&](const IntegerField& field, bool may_be_null) {
     if (!file.contains(field.name)) return;
     const json& value = file[field.name];
@@ -121,7 +129,8 @@ BartConfig ReadConfig(const std::string& path) {
 
 void WriteConfig(const std::string& path, const BartConfig& config) {
   json file = json::parse(config.json);
-  file["model_type"] = "bart", file["architectures"] = {"BartForConditionalGeneration"};
+  file["model_type"] = config.is_mbart ? "mbart" : "bart";
+  file["architectures"] = {config.is_mbart ? "MBartForConditionalGeneration" : "BartForConditionalGeneration"};
   file["is_encoder_decoder"] = true, file["activation_function"] = "gelu", file["scale_embedding"] = config.scale_embedding;
   file["tie_word_embeddings"] = true, file["num_hidden_layers"] = config.encoder_layers;
   for (const IntegerField& field : kSizes) file[field.name] = config.*field.at;

@@ -12,6 +12,7 @@ struct BartConfig {
   int64_t encoder_ffn_dim = 3072, decoder_ffn_dim = 3072;
   double dropout = .1, attention_dropout = 0, activation_dropout = 0, init_std = .02;
   bool scale_embedding = false;
+  bool is_mbart = false;  // model_type mbart: LayerNorms before each part and after each stack; labels end with the start token
   int64_t bos_token_id = 0, pad_token_id = 1, eos_token_id = 2, decoder_start_token_id = 2;
   int64_t forced_bos_token_id = -1, forced_eos_token_id = 2;  // -1: none
   std::string json = "{}";                                    // other fields of the file, preserved on writing
@@ -20,7 +21,7 @@ struct BartConfig {
   void CheckSizes() const;
 };
 
-// Both throw std::runtime_error with the file name. Model families other than BART are rejected.
+// Both throw std::runtime_error with the file name. Model families other than BART and mBART are rejected.
 BartConfig ReadConfig(const std::string& path);
 // Writes the whole file or nothing, for float32 tensors. WriteText does the same for any text.
 void WriteConfig(const std::string& path, const BartConfig& config);

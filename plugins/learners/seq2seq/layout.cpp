@@ -17,6 +17,7 @@ class Namer {
       for (int64_t i = 0; i < (decoder ? c.decoder_layers : c.encoder_layers); ++i) {
         Layer(side + "layers." + std::to_string(i) + ".", decoder);
       }
+      if (c.is_mbart) Norm(side + "layer_norm");
     }
   }
   std::vector<Parameter> named;

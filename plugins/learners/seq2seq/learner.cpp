@@ -55,7 +55,8 @@ Learner::Learner(const bp::LearnerSetup& setup, const EnvShape& shape)
   spec_.ActOut(shape.action_channel);
   spec_.set_params(static_cast<uint64_t>(model_->layout().trained()));
   spec_.set_evaluation_rows(static_cast<uint32_t>(options_.eval_batch_size));
-  if (options_.device.type == BP_DEVICE_CPU) spec_.set_flags(BP_LEARNER_ROW_EXACT | BP_LEARNER_HELD_OUT_ANY);
+  if (options_.device.type == BP_DEVICE_CPU && !config_.is_mbart)
+    spec_.set_flags(BP_LEARNER_ROW_EXACT | BP_LEARNER_HELD_OUT_ANY);
   shape_.action_channel = {};  // drop pointers that may become invalid
   if (options_.device.type == BP_DEVICE_CUDA) bp::UseGpu(setup.host);
   bp::RecordFact(setup.host, "device", options_.device.type == BP_DEVICE_CUDA ? "cuda" : "cpu");

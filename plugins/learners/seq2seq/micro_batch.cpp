@@ -44,9 +44,17 @@ void MicroBatch::NeedIdsOf(const BartConfig& config) const {
     const int64_t length = LengthAt(*label_length, i);
     if (length == 0) continue;
     const int64_t first = TokenAt(*label, i, 0), last = TokenAt(*label, i, length - 1);
+    if (config.is_mbart) {
+      if (last == config.decoder_start_token_id) continue;
+      throw bp::ConfigError("the env's labels end with token " + std::to_string(last) +
+                            ", but mBART's decoder starts with the last token of a label, and decoder_start_token_id is " +
+                            std::to_string(config.decoder_start_token_id) +
+                            "; set env.options.target_lang to the language of that token, or correct config.json");
+    }
+    // Without a start, texts of tokenizers such as KoBART's begin with a word.
     const bool no_begin = config.bos_token_id == config.eos_token_id;
-    const bool begins = no_begin ? length == 1 || first != config.eos_token_id : first == config.bos_token_id;
-    if (begins && last == config.eos_token_id) continue;
+    const bool is_word = first != config.eos_token_id && first != config.pad_token_id;
+    if ((length == 1 || is_word) && last == config.eos_token_id) continue;
     const std::string bos = std::to_string(config.bos_token_id), eos = std::to_string(config.eos_token_id);
     const std::string ids =
         " --bos_id=" + (no_begin ? "-1" : bos) + " --pad_id=" + std::to_string(config.pad_token_id) + " --eos_id=" + eos;

@@ -175,7 +175,7 @@ class Bart final : public Model {
     return Run([&] {
       const c10::AutoGradMode no_gradient(false);
       Renew();
-      if (device_.is_cpu()) return ExactSum(Packed()->LabelLosses(batch.Sources(), batch.Labels()));
+      if (ReadsByOwnProducts()) return ExactSum(Packed()->LabelLosses(batch.Sources(), batch.Labels()));
       return SummedLoss(workers_[0].weights, batch, {}, 0).item<double>();
     });
   }
@@ -211,7 +211,7 @@ class Bart final : public Model {
   }
 
   std::vector<Generated> WriteAll(const MicroBatch& sources, const GenerateOptions& options) const {
-    if (device_.is_cpu()) {
+    if (ReadsByOwnProducts()) {
       const std::shared_ptr<TextReader> reader = Packed();
       EncodedTexts texts(reader->network(), sources.Sources());
       std::vector<Generated> written = Generate(config_, reader->network(), texts.sources(), options);
@@ -230,7 +230,9 @@ class Bart final : public Model {
   }
 
   bool IsLow() const { return options_.bf16 || options_.fp16; }
-  bool TrainsByOwnProducts() const { return device_.is_cpu() && !IsLow(); }
+  // Our own passes are post-norm.
+  bool ReadsByOwnProducts() const { return device_.is_cpu() && !config_.is_mbart; }
+  bool TrainsByOwnProducts() const { return ReadsByOwnProducts() && !IsLow(); }
 
   double TrainOn(const Weights& weights, const std::vector<std::span<const int32_t>>& sources,
                  const std::vector<std::span<const int32_t>>& labels, const Pass& pass, double divisor) const {

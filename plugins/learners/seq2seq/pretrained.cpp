@@ -75,6 +75,14 @@ void NeedTied(const safetensors::Tensors& tensors, const Tensor& shared) {
   }
 }
 
+// Older writers kept one of the tied tensors under another name.
+void FindShared(safetensors::Tensors* tensors) {
+  for (const char* name : kTied) {
+    if (tensors->contains(kShared)) return;
+    if (const auto found = tensors->find(name); found != tensors->end()) (*tensors)[kShared] = found->second;
+  }
+}
+
 void Fill(const safetensors::Tensors& tensors, const Layout& layout, float* out) {
   for (const Parameter& parameter : layout.parameters()) {
     const auto found = tensors.find(parameter.name);
@@ -114,7 +122,8 @@ void ReadWeights(const std::string& folder, const Layout& layout, float* out) {
   }
   const safetensors::Reader file(path);
   try {
-    const safetensors::Tensors tensors = FullNames(file.tensors());
+    safetensors::Tensors tensors = FullNames(file.tensors());
+    FindShared(&tensors);
     Fill(tensors, layout, out);
     NeedTied(tensors, tensors.at(kShared));
     NeedKnown(tensors, layout);

@@ -71,7 +71,7 @@ class PythonMonitor : public bp::MonitorPlugin<PythonMonitor> {
  private:
   PythonMonitor(const bp::MonitorSetup& setup, const MonitorOptions& options)
       : MonitorPlugin(setup),
-        worker_(setup.host, options.Interpreter(), options.timeout, 1, 1, {kMonitorSource, "the monitor's process"}) {
+        worker_(setup.host, options.Interpreter(), {kMonitorSource, "the monitor's process"}, options.timeout, 1, 1) {
     const bp_host_trial_1& trial = setup.Trial();
     const nlohmann::json config = {{"file", options.file.string()},
                                    {"class", options.class_name},

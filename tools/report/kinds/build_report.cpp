@@ -106,15 +106,26 @@ std::vector<OptionHelp> HelpsOf(const std::vector<ResultSet>& sets) {
   return helps;
 }
 
-std::filesystem::path DefaultReportFolder(const std::vector<ResultSet>& sets) {
+namespace {
+
+// The text that all sets have under a key, if they have one; empty: none, or different ones.
+std::string AgreedText(const std::vector<ResultSet>& sets, const char* section, const char* key) {
+  std::string agreed;
   for (const ResultSet& set : sets) {
-    std::string named = Text(At(At(set.config, "output"), "report_dir"));
-    const bool agreed = !named.empty() && std::all_of(sets.begin(), sets.end(), [&](const ResultSet& other) {
-      const std::string its = Text(At(At(other.config, "output"), "report_dir"));
-      return its.empty() || its == named;
-    });
-    if (agreed) return named;
+    const std::string its = Text(At(At(set.config, section), key));
+    if (its.empty() || its == agreed) continue;
+    if (!agreed.empty()) return "";
+    agreed = its;
   }
+  return agreed;
+}
+
+}  // namespace
+
+std::filesystem::path DefaultReportFolder(const std::vector<ResultSet>& sets) {
+  const std::string joint = sets.size() > 1 ? AgreedText(sets, "report", "joint_dir") : "";
+  if (!joint.empty()) return joint;
+  if (std::string named = AgreedText(sets, "output", "report_dir"); !named.empty()) return named;
   if (sets.size() == 1) return sets.front().out / "report";
   // A name of all, so that the next pair has another one.
   std::string name, all;

@@ -40,8 +40,9 @@ std::vector<std::pair<std::string, std::filesystem::path>> FilesOf(const std::fi
 // The problems that the plugins' options solve, read from each run.json.
 std::vector<OptionHelp> HelpsOf(const std::vector<ResultSet>& sets);
 
-// The output.report_dir that the sets name, if they do not name several; OUT/report for a single set; else a folder of these
-// sets alone: outputs/A+B_1f3a09_report, of their folders' names and a hash of their places.
+// The report.joint_dir of several sets, or else the output.report_dir that the sets name, if they do not name several;
+// OUT/report for a single set; else a folder of these sets alone: outputs/A+B_1f3a09_report, of their folders' names and a hash
+// of their places.
 std::filesystem::path DefaultReportFolder(const std::vector<ResultSet>& sets);
 
 }  // namespace backplane

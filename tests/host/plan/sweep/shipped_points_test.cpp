@@ -51,7 +51,7 @@ TEST_P(ShippedPoints, KeepTheirText) {
 
 INSTANTIATE_TEST_SUITE_P(OfEachKind, ShippedPoints,
                          testing::Values("parallel_efficiency/ant", "uav_grid/mappo", "ars/quadruped_stand",
-                                         "batch_optimization/all"));
+                                         "summarization/batch_optimization"));
 
 }  // namespace
 }  // namespace backplane

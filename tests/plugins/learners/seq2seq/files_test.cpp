@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "generation_config.hpp"
 #include "pretrained.hpp"
@@ -122,6 +123,21 @@ TEST_F(FilesTest, AFolderReadBackIsTheModelThatWasSaved) {
   EXPECT_FALSE(file.contains("torch_dtype"));
 }
 
+TEST_F(FilesTest, SavedMBartIsMBart) {
+  BartConfig c = config_;
+  c.is_mbart = true;
+  const Layout layout(c);
+  std::vector<float> weights(layout.size()), out(layout.size());
+  std::iota(weights.begin(), weights.end(), 1.f);
+  SavePretrained(folder_ / "mbart", c, layout, weights.data());
+  ReadWeights(folder_ / "mbart", layout, out.data());
+  EXPECT_EQ(out, weights);
+  const BartConfig read = ReadConfig(folder_ / "mbart/config.json");
+  EXPECT_TRUE(read.is_mbart);
+  EXPECT_EQ(json::parse(read.json)["architectures"][0], "MBartForConditionalGeneration");
+  EXPECT_EQ(layout.at("model.decoder.layer_norm.weight").size, c.d_model);
+}
+
 TEST_F(FilesTest, AConfigThatCannotBeWrittenWholeLeavesTheOldOne) {
   const std::string path = folder_ / "config.json";
   WriteConfig(path, config_);
@@ -146,6 +162,10 @@ TEST_F(FilesTest, AcceptsTiedTensorsHalfPrecisionAndTheBareModel) {
   std::vector<float> expected = weights_;
   std::fill_n(expected.begin() + layout_.trained(), 7, 0.f);
   EXPECT_EQ(ReadBack(bare), expected);
+
+  safetensors::Tensors renamed = tensors_;  // the embedding under the name of a tied tensor
+  renamed["lm_head.weight"] = renamed.extract("model.shared.weight").mapped();
+  EXPECT_EQ(ReadBack(renamed), weights_);
 
   const uint16_t half[] = {0x3c00, 0xc000, 0x0001, 0x7bff}, brain[] = {0x3f80, 0xc000, 0x0001, 0x7f7f};
   const double wide[] = {1, -2, .5, 3};
@@ -234,9 +254,11 @@ TEST_F(FilesTest, RejectsConfigsOfOtherFamiliesAndSenselessNumbers) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "config.json: expected JSON"},
       {"[]", "expected a JSON object"},
-      {"{}", "model_type: expected bart, got none"},
-      {R"({"model_type": "t5"})", "model_type: expected bart, got t5"},
-      {R"({"model_type": "mbart"})", "expected bart, got mbart"},
+      {"{}", "model_type: expected bart or mbart, got none"},
+      {R"({"model_type": "t5"})", "model_type: expected bart or mbart, got t5"},
+      {R"({"model_type": "mbart"})", "decoder_start_token_id: expected the token of the target language"},
+      {R"({"model_type": "mbart", "decoder_start_token_id": 2, "normalize_before": false})", "normalize_before: expected true"},
+      {R"({"model_type": "bart", "normalize_before": true})", "normalize_before: expected false, got true"},
       {R"({"model_type": "bart", "normalize_before": true})", "normalize_before: expected false, got true"},
       {R"({"model_type": "bart", "activation_function": "relu"})", "activation_function: expected \"gelu\", got \"relu\""},
       {R"({"model_type": "bart", "encoder_layerdrop": 0.1})", "encoder_layerdrop: expected 0, got 0.1"},

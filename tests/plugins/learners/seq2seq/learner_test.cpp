@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "options.hpp"
+#include "pretrained.hpp"
 #include "trial.hpp"
 
 namespace backplane::seq2seq {
@@ -448,6 +449,25 @@ TEST(Seq2seq, LabelsHaveNoBeginIfItEqualsTheirEnd) {
   auto empty = WithEnds(texts, {}, 1);
   empty[2].label = {1};
   EXPECT_EQ(update(empty), "accepted");
+}
+
+TEST(Seq2seq, LabelsMayStartWithAWord) {
+  Trial trial(Tiny());
+  EXPECT_EQ(trial.Update(Group(WithEnds(RandomTexts(8, 97, kSource, kLabel, 6), {}, 2), 4, false)), BP_OK) << trial.error();
+}
+
+TEST(Seq2seq, LabelsOfMBartEndWithTheDecodersStart) {
+  const AFolder mbart([](BartConfig* c) { c->is_mbart = true, c->decoder_start_token_id = 90; });
+  const BartConfig config = ReadConfig(mbart.path + "/config.json");
+  const Layout layout(config);
+  std::vector<float> weights(layout.size());
+  InitWeights(config, layout, 1, weights.data());
+  SavePretrained(mbart.path, config, layout, weights.data());
+  const auto texts = RandomTexts(8, 97, kSource, kLabel, 6);
+  Trial trial(mbart.With({})), other(mbart.With({}));
+  EXPECT_EQ(trial.Update(Group(WithEnds(texts, {}, 90), 4, false)), BP_OK) << trial.error();
+  EXPECT_EQ(other.Update(Group(WithEnds(texts, {}, 91), 4, false)), BP_E_CONFIG);
+  EXPECT_THAT(other.error(), HasSubstr("labels end with token 91"));
 }
 
 TEST(Seq2seq, FollowsTheFoldersGenerationConfig) {
