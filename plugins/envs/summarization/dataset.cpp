@@ -6,13 +6,15 @@
 
 #include "backplane/plugin.hpp"
 #include "backplane/rng.h"
+#include "encode_ahead.hpp"
 
 namespace backplane::summarization {
 
 Dataset::Dataset(const std::string& path, const ReadOptions& options, const Vocabulary& vocabulary, Caps caps) {
   std::vector<uint64_t> text_end;
-  const auto encode = [&](const std::string& text, int64_t cap, const Place& place) {
-    if (vocabulary.Encode(text, cap, &tokens_) == 0) {
+  const EncodedAhead ahead(path, options, vocabulary, caps.source, caps.target);
+  const auto encode = [&](const std::string& text, int64_t cap, const Place& place, Part part) {
+    if (!ahead.Append(place.row, part, &tokens_) && vocabulary.Encode(text, cap, &tokens_) == 0) {
       tokens_.resize(token_begin_[2 * size()]);
       token_begin_.resize(2 * size() + 1);
       throw BadRow(place, "expected a text with a token, got " + Excerpt(text));
@@ -20,8 +22,8 @@ Dataset::Dataset(const std::string& path, const ReadOptions& options, const Voca
     token_begin_.push_back(tokens_.size());
   };
   report_ = ReadRecords(path, options, [&](const Record& record) {
-    encode(record.source, caps.source, record.place);
-    encode(record.targets[0], caps.target, record.place);
+    encode(record.source, caps.source, record.place, Part::kSource);
+    encode(record.targets[0], caps.target, record.place, Part::kTarget);
     for (const std::string& target : record.targets) text_end.push_back((texts_ += target).size());
     reference_begin_.push_back(text_end.size());
     if (size() > std::numeric_limits<uint32_t>::max()) throw bp::ConfigError(path + ": expected at most 2^32 rows, got more");
