@@ -148,13 +148,15 @@ void AddValues(const Plan& plan, const std::vector<const PlannedPoint*>& chain, 
   }
 }
 
-// The name of a point in the list.
+// The name of a point in the list, and its reason.
 struct EntryName {
   std::string name, task;  // task: empty: the arm belongs to no task
+  std::string why;
 
   static void Fields(auto& self, auto&& visit) {
     visit("name", self.name);
     visit("task", LeftOutIfEmpty(self.task));
+    visit("why", LeftOutIfEmpty(self.why));
   }
 };
 
@@ -172,7 +174,7 @@ std::vector<nlohmann::json> ListOfPoints(const Plan& plan) {
     const std::string name = NameWithoutStage(last.name, last.stage);
     const bool on_task = plan.compare && !plan.compare->tasks.empty();  // then the arm's values include the task's
     const ArmOnTask arm = on_task ? SplitOnTask(name) : ArmOnTask{name, ""};
-    Overwrite(EntryName{arm.arm, arm.task}, &entry);
+    Overwrite(EntryName{arm.arm, arm.task, last.why}, &entry);
     AddValues(plan, chain, whole, &entry);
     list.push_back(std::move(entry));
   }
@@ -232,6 +234,7 @@ void WriteBatchFiles(const BatchRequest& request) {
   run.preset = request.plan.base.experiment.preset.value_or("");
   run.set = request.set;
   run.sweep = request.sweep;
+  run.whys = request.plan.whys;
   run.arguments = request.arguments;
   WriteFileAtomic(folder.run(), ToJson(run).dump(kJsonIndent));
 }

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "base/json_text.hpp"
 #include "base/text_columns.hpp"
@@ -15,6 +16,7 @@
 #include "record/batch_record.hpp"
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
+#include "screen/eta.hpp"
 #include "screen/progress.hpp"
 #include "store/damage.hpp"
 #include "sweep/plan_lines.hpp"
@@ -226,23 +228,34 @@ class DryRunText {
 
   bool WouldRun(size_t trial) const { return schedule_.Waits(trial); }
 
-  // The mean time of the trials that completed here, for those that are still to run.
+  // Adds a completed trial as evidence.
+  static void AddFinished(const TrialRecord& record, size_t kind, EtaEvidence* evidence, Estimate* estimate) {
+    if (record.state != TrialState::kCompleted || !record.attempts.back().end.wall_s) return;
+    const AttemptEnd& end = record.attempts.back().end;
+    evidence->finished.push_back({*end.wall_s, kind});
+    estimate->memory_bytes = std::max(estimate->memory_bytes.value_or(0), end.peak_rss_bytes.value_or(0));
+    estimate->from = evidence->finished.size();
+  }
+
+  // Uses completed trials of this plan, else completed trials of earlier plans in the folder.
   Estimate Estimated() const {
     Estimate estimate;
-    double sum = 0;
-    size_t left = ToCome();
+    EtaEvidence evidence;
+    evidence.to_come = ToCome();
+    evidence.at_once = std::max<size_t>(at_once_, 1);
+    std::set<std::string> own;
     for (size_t i = 0; i < plan_.trials.size(); ++i) {
-      left += WouldRun(i) ? 1 : 0;
-      const TrialRecord* record = record_.Find(plan_.trials[i].id);
-      if (record == nullptr || record->state != TrialState::kCompleted) continue;
-      const AttemptEnd& end = record->attempts.back().end;
-      if (!end.wall_s) continue;
-      sum += *end.wall_s;
-      estimate.memory_bytes = std::max(estimate.memory_bytes.value_or(0), end.peak_rss_bytes.value_or(0));
-      ++estimate.from;
+      const PlannedTrial& trial = plan_.trials[i];
+      if (WouldRun(i)) evidence.waiting.push_back(trial.point);
+      own.insert(trial.id);
+      if (const TrialRecord* record = record_.Find(trial.id)) AddFinished(*record, trial.point, &evidence, &estimate);
     }
-    const double rounds = static_cast<double>(left) / static_cast<double>(std::max<size_t>(at_once_, 1));
-    if (estimate.from > 0) estimate.seconds_left = sum / static_cast<double>(estimate.from) * rounds;
+    for (const auto& [id, record] : record_.trials)
+      if (estimate.from == 0 || evidence.finished.back().kind == SIZE_MAX)
+        if (!own.contains(id)) AddFinished(record, SIZE_MAX, &evidence, &estimate);
+    if (estimate.from > 0) estimate.seconds_left = EstimateTimeLeft(evidence);
+    const double rounds =
+        static_cast<double>(evidence.waiting.size() + evidence.to_come) / static_cast<double>(evidence.at_once);
     const ReportConfig& report = plan_.base.experiment.report;
     if (report.precision_pct && report.max_time_s && !plan_.trials.empty())
       estimate.seconds_at_most = *report.max_time_s / static_cast<double>(plan_.Load(plan_.trials.front()).seeds) * rounds;

@@ -1,5 +1,6 @@
 #include "screen/batch_display.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -12,6 +13,7 @@ namespace backplane {
 namespace {
 
 constexpr double kFileEvery_s = 1;
+constexpr double kShortest_s = 60;  // shorter batches need no announcement
 
 }  // namespace
 
@@ -71,6 +73,7 @@ void BatchDisplay::Show(const StatusFile* running, double elapsed_s, bool always
     if (!draw && !write) return;
     Refresh();
     view_->ForgetEnded();
+    NoteExpectedTime();
     if (draw) screen_->Update(view_->rows(), view_->totals());
     if (!write) return;
     next_file_s_ = elapsed_s + kFileEvery_s;
@@ -82,6 +85,14 @@ void BatchDisplay::Show(const StatusFile* running, double elapsed_s, bool always
     if (!complained_) Note("warning: " + WordsOf(error));
     complained_ = true;
   }
+}
+
+void BatchDisplay::NoteExpectedTime() {
+  const BatchTotals& totals = view_->totals();
+  if (noted_time_ || !totals.left_s || totals.left_from.empty()) return;
+  noted_time_ = true;
+  if (*totals.left_s >= kShortest_s)
+    Note(fmt::format("expected duration: about {} ({})", FormatClock(*totals.left_s), totals.left_from));
 }
 
 void BatchDisplay::Clear() {

@@ -43,6 +43,7 @@ class BatchDisplay {
  private:
   void Show(const std::string& sentence);
   void Refresh();
+  void NoteExpectedTime();  // once, as soon as there is evidence
 
   std::filesystem::path out_;
   std::string experiment_;
@@ -53,7 +54,7 @@ class BatchDisplay {
   std::optional<BatchScreen> screen_;
   std::optional<LivePage> page_;
   double next_file_s_ = 0;
-  bool complained_ = false;
+  bool complained_ = false, noted_time_ = false;
 };
 
 }  // namespace backplane

@@ -170,6 +170,7 @@ void BatchView::FillRunning(Trial& trial, const AttemptRecord& attempt, BatchRow
   if (const std::optional<StatusFile> status = trial.status ? trial.status->Read() : std::nullopt) {
     if (status->own_s > 0) row.elapsed_s = status->own_s;
     row.progress = status->progress;
+    row.iterations = status->iteration;
     row.sps = status->sps;
     row.episode_return = std::isfinite(status->episode_return) ? std::optional(status->episode_return) : std::nullopt;
     row.live = LiveOf(*status);
@@ -223,7 +224,28 @@ size_t BatchView::ToCome() const {
   return sessions.back().start.trials - std::min<size_t>(sessions.back().start.trials, there);
 }
 
-std::optional<double> BatchView::TimeLeft() const {
+// Trials of earlier plans serve if none of this plan has finished.
+std::vector<FinishedTrial> BatchView::EarlierTrials() const {
+  std::set<std::string> own;
+  for (const Trial& trial : trials_) own.insert(trial.plan.trial_id);
+  std::vector<FinishedTrial> earlier;
+  for (const auto& [id, trial] : record().trials)
+    if (trial.state == TrialState::kCompleted && !own.contains(id) && !trial.attempts.empty() && trial.attempts.back().ended)
+      earlier.push_back({WallSeconds(trial.attempts.back()), SIZE_MAX});
+  return earlier;
+}
+
+// "from 3 finished trials" or "after 2 iterations"; empty: too little evidence.
+std::string BatchView::EvidenceText(const EtaEvidence& evidence) {
+  if (const size_t n = evidence.finished.size(); n > 0)
+    return fmt::format("from {} finished {}", n, n == 1 ? "trial" : "trials");
+  uint64_t iterations = 0;
+  for (const RunningTrial& trial : evidence.running) iterations = std::max(iterations, trial.iterations);
+  return iterations >= 2 ? fmt::format("after {} iterations", iterations) : "";
+}
+
+std::optional<double> BatchView::TimeLeft() {
+  totals_.left_from.clear();
   if (!running_) {
     return std::nullopt;
   }
@@ -231,7 +253,7 @@ std::optional<double> BatchView::TimeLeft() const {
   for (size_t i = 0; i < rows_.size(); ++i) {
     const BatchRow& row = rows_[i];
     if (row.state == TrialState::kRunning) {
-      evidence.running.push_back({row.elapsed_s.value_or(0), row.progress.value_or(0), trials_[i].point});
+      evidence.running.push_back({row.elapsed_s.value_or(0), row.progress.value_or(0), trials_[i].point, row.iterations});
     } else if (IsFinished(row.state)) {
       evidence.finished.push_back({row.elapsed_s.value_or(0), trials_[i].point});
     } else if (!IsFinal(row.state)) {
@@ -241,6 +263,8 @@ std::optional<double> BatchView::TimeLeft() const {
   if (evidence.running.empty() && !totals_.waits_for.empty()) return std::nullopt;  // the length of the queue is unknown
   evidence.to_come = totals_.to_come;
   evidence.at_once = evidence.running.size();
+  if (evidence.finished.empty()) evidence.finished = EarlierTrials();
+  totals_.left_from = EvidenceText(evidence);
   return EstimateTimeLeft(evidence);
 }
 

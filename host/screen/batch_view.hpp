@@ -11,6 +11,7 @@
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "record/status_reader.hpp"
+#include "screen/eta.hpp"
 #include "screen/status_table.hpp"
 #include "store/progress_file.hpp"
 
@@ -52,7 +53,9 @@ class BatchView {
   void FillEnded(Trial& trial, const AttemptRecord& attempt, BatchRow& row);
   std::string State() const;
   size_t ToCome() const;
-  std::optional<double> TimeLeft() const;
+  std::optional<double> TimeLeft();
+  std::vector<FinishedTrial> EarlierTrials() const;
+  static std::string EvidenceText(const EtaEvidence& evidence);
   std::string BestSoFar() const;
 
   ResultsFolder folder_;

@@ -8,10 +8,13 @@
 namespace backplane {
 namespace {
 
-constexpr double kTelling = 0.01;  // progress below this is no evidence of a trial's pace
+// Less than both is no evidence of a trial's pace: its first iteration warms up.
+constexpr double kTelling = 0.01;
+constexpr uint64_t kTellingIterations = 2;
 
 std::optional<double> WholeTime(const RunningTrial& trial) {
-  return trial.progress >= kTelling ? std::optional(trial.elapsed_s / std::min(trial.progress, 1.0)) : std::nullopt;
+  const bool tells = trial.progress >= kTelling || (trial.progress > 0 && trial.iterations >= kTellingIterations);
+  return tells ? std::optional(trial.elapsed_s / std::min(trial.progress, 1.0)) : std::nullopt;
 }
 
 // Means of whole times, by kind and of all.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct RunningTrial {
   double elapsed_s = 0;  // of this attempt
   double progress = 0;   // 0 to 1
   size_t kind = 0;
+  uint64_t iterations = 0;  // complete ones
 };
 
 struct EtaEvidence {

@@ -18,11 +18,13 @@ struct BatchRow {
   std::string why;                                      // of what did not end well
   double ended = 0;                                     // seconds since 1970; the latest stands first
   std::vector<LiveValue> live = {};                     // of output.live, in its order
+  uint64_t iterations = 0;                              // complete ones, of the last attempt while it runs
 };
 
 struct BatchTotals {
   double elapsed_s = 0;  // of all sessions
   std::optional<double> left_s;
+  std::string left_from;       // evidence of `left_s`: "from 3 finished trials", "after 2 iterations"; empty: too little yet
   std::string note;            // "paused: 3 failures in 60 s"; stands behind the figures
   std::string best = {};       // of a search so far: "eval/return 487.3, number 12: lr=0.0021"; a line of its own
   size_t to_come = 0;          // trials that a search will add, at most; they have no rows yet

@@ -32,9 +32,10 @@ struct PlanLine {
   std::optional<uint64_t> number;            // of the search's suggestion; absent: not suggested by a search
   bool confirms = false;                     // with a seed that the search did not use
   std::map<std::string, std::string> files;  // place in the configuration -> SHA-256 of the file named there
+  std::string why;                           // trials: the file's reason for the point; dropped points: details of the rule
   // Dropped points only.
   bool dropped = false;
-  std::string rule, why;
+  std::string rule;
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("dropped", LeftOutIfEmpty(self.dropped));
@@ -54,6 +55,7 @@ struct PlanLine {
     visit("after", LeftOutIfEmpty(self.after));
     visit("number", self.number);
     visit("confirms", LeftOutIfEmpty(self.confirms));
+    visit("why", LeftOutIfEmpty(self.why));
   }
 };
 

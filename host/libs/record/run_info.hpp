@@ -95,7 +95,8 @@ struct RunInfo {
   std::vector<OptionHelp> helps;
   std::filesystem::path config_file;
   std::string preset;
-  std::vector<std::string> set, sweep;  // how the file was overridden
+  std::vector<std::string> set, sweep;      // how the file was overridden
+  std::map<std::string, std::string> whys;  // the file's reasons for axes of its sweep, by path
   std::optional<TypedArguments> arguments;
 
   static constexpr void Fields(auto& self, auto&& visit) {
@@ -108,6 +109,7 @@ struct RunInfo {
     visit("preset", DefaultIfMissing(self.preset));
     visit("set", DefaultIfMissing(self.set));
     visit("sweep", DefaultIfMissing(self.sweep));
+    visit("whys", DefaultIfMissing(self.whys));
     visit("arguments", NullIfAbsent(self.arguments));
   }
 };

@@ -82,6 +82,11 @@ std::vector<Node> ReadRange(const Node& node, const std::string& path, Errors* e
   return values;
 }
 
+std::string ReadReason(const Node& node, const std::string& name, Errors* errors) {
+  const auto text = ReadValue(node, {ValueType::kText, ""}, name, errors);
+  return text ? text->get<std::string>() : "";
+}
+
 AxisValues ReadAxisValues(const Node& node, const std::string& path, Errors* errors) {
   AxisValues result;
   if (node.reported) return result;
@@ -103,8 +108,11 @@ AxisValues ReadAxisValues(const Node& node, const std::string& path, Errors* err
       if (result.values.empty()) return result;
     } else if (entry.key == "when") {
       result.when = ReadWhen(entry.value, errors);
+    } else if (entry.key == "why") {
+      result.why = ReadReason(entry.value, path + ".why", errors);
     } else {
-      errors->Add(entry.mark, fmt::format("{}: expected either 'values' (a list) or 'range', and optionally 'when'", path));
+      errors->Add(entry.mark,
+                  fmt::format("{}: expected either 'values' (a list) or 'range', and optionally 'when' and 'why'", path));
       return {};
     }
   }

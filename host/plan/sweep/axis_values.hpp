@@ -15,11 +15,15 @@ namespace backplane {
 struct AxisValues {
   std::vector<Node> values;
   std::shared_ptr<const Expression> when;
+  std::string why;  // the reason for the axis, for readers of the report
 };
 
-// [a, b], {range: [start, stop, step]} with the stop included, {values: [a, b]}, the last two also with `when`. Empty after an
-// error.
+// [a, b], {range: [start, stop, step]} with the stop included, {values: [a, b]}, the last two also with `when` and `why`. Empty
+// after an error.
 AxisValues ReadAxisValues(const Node& node, const std::string& path, Errors* errors);
+
+// A `why:`, the reason for a point or an axis. It changes no trial. Empty after an error.
+std::string ReadReason(const Node& node, const std::string& name, Errors* errors);
 
 // start, stop (included), step
 std::vector<Node> ReadRange(const Node& node, const std::string& path, Errors* errors);

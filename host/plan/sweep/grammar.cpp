@@ -253,6 +253,7 @@ class SweepReader {
       AxisValues values = ReadAxisValues(entry.value, entry.key, errors_);
       if (!Claim(entry.key, entry.mark)) continue;
       AddPath(entry.key);
+      if (!values.why.empty()) sweep_.whys[entry.key] = values.why;
       Axis axis;
       for (Node& value : values.values) axis.push_back({{Assign(entry.key, entry.mark, std::move(value), values.when)}, "", 0});
       if (!axis.empty()) grid_.push_back(std::move(axis));
@@ -292,6 +293,7 @@ class SweepReader {
       first = first ? first : &entry;
       axis.resize(values.values.size());
       if (!names) AddPath(entry.key);
+      if (!values.why.empty()) sweep_.whys[names ? zip.key : entry.key] = values.why;
       for (size_t i = 0; i < axis.size(); ++i) {
         if (names) {
           axis[i].name = values.values[i].text;
@@ -316,6 +318,8 @@ class SweepReader {
         if (entry.key == "name") {
           if (auto name = ReadValue(entry.value, {ValueType::kText, ""}, "name", errors_))
             point.name = name->get<std::string>();
+        } else if (entry.key == "why") {
+          point.why = ReadReason(entry.value, "why", errors_);
         } else if (std::string why = WhyNoAxis(entry.key); !why.empty()) {
           errors_->Add(entry.mark, fmt::format("'{}' cannot be swept: {}", entry.key, why));
         } else {

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,8 +24,9 @@ struct Assigned {
 // The values that one step of an axis or one entry of the list writes.
 struct AxisValue {
   std::vector<const Assigned*> assigned;
-  std::string name;  // empty: the values are the name
-  size_t file = 0;   // 0: the experiment file alone; N: with the Nth of `files` merged over it
+  std::string name;      // empty: the values are the name
+  size_t file = 0;       // 0: the experiment file alone; N: with the Nth of `files` merged over it
+  std::string why = {};  // reason for a point of the list
 };
 
 using Axis = std::vector<AxisValue>;
@@ -68,7 +70,8 @@ struct Sweep {
   std::vector<uint64_t> given_seeds;  // the command's own; empty: none
   uint64_t passes = 0;                // number of seeds from the experiment's own, if `seeds` is absent; 0: ReportConfig's
   std::vector<std::string> memory_axes;
-  std::vector<std::string> paths;  // every path that is named, in the order of the file
+  std::vector<std::string> paths;           // every path that is named, in the order of the file
+  std::map<std::string, std::string> whys;  // reasons for axes, by path
 };
 
 // Why a path cannot be an axis; empty: it can.

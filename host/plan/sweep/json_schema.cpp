@@ -31,6 +31,7 @@ const char* const kPathInStage = R"(^(stages|phases)\..+\..+$)";
 
 json PathName() { return AnyOf({Pattern(PathPattern()), Pattern(kPathInStage)}); }
 json PathOrName() { return AnyOf({Const("name"), PathName()}); }
+json PathNameOrWhy() { return AnyOf({Const("name"), Const("why"), PathName()}); }
 
 json PathsTo(json value) { return Keys(PathName(), MapTo(std::move(value))); }
 
@@ -41,8 +42,10 @@ json Choices() { return AtLeast(1, Type("array")); }
 json Numbers(int n) { return AtLeast(n, AtMost(n, List(Type("number")))); }
 
 json ValuesSchema() {
-  return AnyOf({Choices(), Required({"range"}, Closed({{"range", Numbers(3)}, {"when", ExpressionText()}})),
-                Required({"values"}, Closed({{"values", Choices()}, {"when", ExpressionText()}}))});
+  const auto axis = [](const char* key, json values) {
+    return Required({key}, Closed({{key, std::move(values)}, {"when", ExpressionText()}, {"why", Type("string")}}));
+  };
+  return AnyOf({Choices(), axis("range", Numbers(3)), axis("values", Choices())});
 }
 
 json DistributionSchema() {
@@ -76,7 +79,7 @@ json SearchSchema() {
 
 json Zip() { return MapTo(NotEmpty(Keys(PathOrName(), MapTo(ValuesSchema())))); }
 
-json Points() { return AtLeast(1, List(Keys(PathOrName(), MapTo(json::object())))); }
+json Points() { return AtLeast(1, List(Keys(PathNameOrWhy(), MapTo(json::object())))); }
 
 json StagesSchema() {
   json names = With(AnyOf({Const("name"), Pattern(PathPattern())}), "not",
@@ -85,7 +88,7 @@ json StagesSchema() {
 }
 
 json CompareSchema() {
-  const json arm = Required({"name"}, Keys(AnyOf({PathOrName(), Const("task")}), MapTo(json::object())));
+  const json arm = Required({"name"}, Keys(AnyOf({PathNameOrWhy(), Const("task")}), MapTo(json::object())));
   const json task = Required({"name", "reference"}, Keys(AnyOf({PathOrName(), Const("reference")}), MapTo(json::object())));
   return OrNull(Required({"arms"}, Closed({{"arms", AtLeast(2, List(arm))},
                                            {"tasks", AtLeast(2, List(task))},

@@ -45,6 +45,7 @@ struct PlannedPoint {
   size_t swept = 0;                     // number of values at swept paths; the stages' values follow
   std::string plain_id = {};            // as `id`, without texts of options (learner.written); empty: there are none
   std::optional<uint64_t> number = {};  // of the suggestion that came to it first; absent: it is of no search
+  std::string why = {};                 // the file's reason for it
 };
 
 struct PlannedTrial {
@@ -91,6 +92,8 @@ class Plan {
   std::shared_ptr<const Plan> probes;
   std::string metric_place;        // of compare.metric, or of `compare:` where that is left out; empty: no comparison
   std::vector<std::string> notes;  // sentences for the user that are no errors
+  // The file's reasons for axes, by path.
+  std::map<std::string, std::string> whys;
   LoadedExperiment base;  // the file without its sweep: what concerns the whole batch (output, report, on_failure, ...)
 
   // Both are for trials of this plan only, and for one thread at a time: copies of a plan share their resolver.

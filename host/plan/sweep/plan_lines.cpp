@@ -19,6 +19,7 @@ std::vector<PlanLine> PlanLines(const Plan& plan) {
     line.after = plan.IdBefore(trial);
     line.number = point.number;
     line.confirms = trial.confirms;
+    line.why = point.why;
     lines.push_back(std::move(line));
   }
   for (const DroppedPoint& point : plan.dropped) {

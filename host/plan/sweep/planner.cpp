@@ -70,6 +70,7 @@ Planner::Planner(std::shared_ptr<PlanMemory> memory, bool swept, bool points_alo
     : memory_(std::move(memory)), errors_(errors), points_alone_(points_alone), text_is_good_(text_is_good) {
   plan_.swept = swept;
   plan_.memory_axes = sweep().memory_axes;
+  plan_.whys = sweep().whys;
   plan_.whole_files = !sweep().files.empty();
   for (const Stage& stage : stages()) plan_.stages.push_back(stage.name);
   plan_.stage_paths = memory_->resolver.stage_paths();
@@ -154,7 +155,9 @@ void Planner::AddPoint(const Combination& combination, bool listed) {
     plan_.dropped.push_back({std::move(last.values), std::move(last.dropped_by), std::move(last.why)});
     return;
   }
-  if (text_is_good_) AddChain(*std::move(chain), listed);
+  if (!text_is_good_) return;
+  const std::optional<size_t> point = AddChain(*std::move(chain), listed);
+  if (point && listed) plan_.points[*point].why = combination.steps.front()->why;
 }
 
 std::optional<Planner::Chain> Planner::Resolve(const Combination& combination) {

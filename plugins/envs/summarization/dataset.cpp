@@ -6,12 +6,14 @@
 
 #include "backplane/plugin.hpp"
 #include "backplane/rng.h"
+#include "encode_ahead.hpp"
 
 namespace backplane::summarization {
 
 Dataset::Dataset(const std::string& path, const ReadOptions& options, const Vocabulary& vocabulary, Caps caps) {
-  const auto encode = [&](const std::string& text, int64_t cap, const Place& place) {
-    if (vocabulary.Encode(text, cap, &own_tokens_) == 0) {
+  const EncodedAhead ahead(path, options, vocabulary, caps.source, caps.target);
+  const auto encode = [&](const std::string& text, int64_t cap, const Place& place, Part part) {
+    if (!ahead.Append(place.row, part, &own_tokens_) && vocabulary.Encode(text, cap, &own_tokens_) == 0) {
       own_tokens_.resize(token_begin_[2 * size()]);
       token_begin_.resize(2 * size() + 1);
       throw BadRow(place, "expected a text with a token, got " + Excerpt(text));
@@ -19,8 +21,8 @@ Dataset::Dataset(const std::string& path, const ReadOptions& options, const Voca
     token_begin_.push_back(own_tokens_.size());
   };
   Read(path, options, [&](const Record& record) {
-    encode(record.source, caps.source, record.place);
-    encode(record.targets[0], caps.target, record.place);
+    encode(record.source, caps.source, record.place, Part::kSource);
+    encode(record.targets[0], caps.target, record.place, Part::kTarget);
   });
   own_tokens_.shrink_to_fit();
   tokens_ = own_tokens_;

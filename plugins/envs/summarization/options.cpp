@@ -80,6 +80,7 @@ void Options::Check(const bp::Config&) {
   reading.columns = {source_key, SplitAtCommas(target_key), id_key};
   reading.skip_bad_rows = bad_rows == BadRows::kSkip;
   reading.max_items = max_items;
+  reading.workers = dataloader_num_workers;
 }
 
 }  // namespace backplane::summarization

@@ -39,7 +39,7 @@ struct Options {
   std::optional<Format> format;
   std::string source_key = "document", target_key = "summary", id_key;
   BadRows bad_rows = BadRows::kFail;
-  uint64_t max_items = 0;
+  uint64_t max_items = 0, dataloader_num_workers = 0;
   int64_t max_source_length = 128, max_target_length = 32, max_generated_length = 0;
   rouge::Impl rouge_impl = rouge::Impl::kGoogle;
   std::optional<rouge::Tokenizer> rouge_tokenizer;
@@ -65,6 +65,10 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("bad_rows", &Options::bad_rows, "Action for an unusable row: an error, or a skip with a warning."),
     bp::Opt("max_items", &Options::max_items, "[0,)", "Rows to use, from the first; 0: all. For quick trials.",
             {.aliases = "max_train_samples,max_eval_samples"}),
+    bp::Opt("dataloader_num_workers", &Options::dataloader_num_workers, "[0,256]",
+            "Threads that encode the texts ahead of the first update, in less time for more memory; 0: one thread as it reads. "
+            "Never changes the tokens.",
+            {.flags = BP_PARAM_LATER}),
     bp::Opt("tokenizer", &Options::tokenizer,
             "SentencePiece model with <s>, </s> and <pad>, or a model's folder of Hugging Face with tokenizer.json.",
             {.flags = BP_PARAM_REQUIRED | BP_PARAM_DATA}),

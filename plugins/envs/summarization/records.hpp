@@ -72,6 +72,7 @@ struct ReadOptions {
   Columns columns;
   bool skip_bad_rows = false;
   uint64_t max_items = 0;  // 0: all
+  uint64_t workers = 0;    // threads that encode the texts ahead; 0: the caller encodes them
 };
 struct ReadReport {
   uint64_t items = 0, left_out = 0;

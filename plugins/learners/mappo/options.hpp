@@ -43,12 +43,14 @@ inline constexpr bp::OptionTable kOptions{
     on_policy::kOptions,
     bp::Opt("episodes_per_batch", &Options::episodes_per_batch, "[0,1000000]",
             "Length of an iteration in episodes of the env's step limit; 0: train_batch_size decides",
-            {.unit = "episodes", .helps = "ram_near_limit-,out_of_memory-,sync_overhead+"}),
+            {.unit = "episodes", .helps = "ram_near_limit-,out_of_memory-,vram_near_limit-,sync_overhead+,gpu_idle+"}),
     bp::Opt("minibatch_size", &Options::minibatch_size, "[0,)",
             "Maximum agent samples per minibatch, all of equal size; 0: num_minibatches decides",
-            {.unit = "samples", .aliases = "batch_size,sgd_minibatch_size", .helps = "update_bound+"}),
+            {.unit = "samples",
+             .aliases = "batch_size,sgd_minibatch_size",
+             .helps = "update_bound+,gpu_idle+,gpu_saturated+,launch_bound+"}),
     bp::Opt("num_minibatches", &Options::num_minibatches, "[1,)", "Minibatches per epoch, of equal size",
-            {.aliases = "num_mini_batch"}),
+            {.aliases = "num_mini_batch", .helps = "update_bound-,gpu_idle-,gpu_saturated-,launch_bound-"}),
     bp::Opt("lr_schedule", &Options::lr_schedule, "linear: falls to 0 over the budget"),
     bp::Opt("separate_grad_clip", &Options::separate_grad_clip,
             "Clips the gradients of actor and critic separately; false: by their joint norm"),
@@ -66,7 +68,8 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt(
         "use_amp", &Options::use_amp,
         "Mixed precision of the update (float32 master weights); true: bf16, for which a CPU needs avx512_bf16; fp16: a GPU, "
-        "with a scaled loss; auto: off on a CPU, bf16 on a GPU if a short probe is faster"),
+        "with a scaled loss; auto: off on a CPU, bf16 on a GPU if a short probe is faster",
+        {.helps = "gpu_idle,gpu_saturated"}),
     // Common names for settings of the host.
     bp::Unread("num_workers", 1, "[1,)", "Blocks of rows", {.aliases = "rollout.num_env_runners"}),
     bp::Unread("episodes_per_worker", 1, "[1,)", "Rows of a block, with one episode at a time each",

@@ -31,7 +31,9 @@ inline constexpr bp::OptionTable kOptions{
     on_policy::kOptions,
     bp::Opt("minibatch_size", &Options::minibatch_size, "[1,)",
             "Maximum samples per minibatch, all of equal size; larger ones cost less time per sample",
-            {.unit = "samples", .aliases = "batch_size,sgd_minibatch_size", .helps = "update_bound+"}),
+            {.unit = "samples",
+             .aliases = "batch_size,sgd_minibatch_size",
+             .helps = "update_bound+,gpu_idle+,gpu_saturated+,launch_bound+"}),
     bp::Opt("lr_schedule", &Options::lr_schedule,
             "linear: falls to 0 over the budget; kl_adaptive: steers the KL estimate towards kl_target, within 1e-6 and 1e-2, "
             "and ends no update early"),
@@ -55,7 +57,7 @@ inline constexpr bp::OptionTable kOptions{
         "use_amp", &Options::use_amp,
         "Mixed precision of the update (float32 master weights); true: bf16, for which a CPU needs avx512_bf16; fp16: a GPU, "
         "with a scaled loss",
-        {.flags = BP_PARAM_LATER}),
+        {.flags = BP_PARAM_LATER, .helps = "gpu_idle,gpu_saturated"}),
 };
 
 Net MakeNet(const Options& options, const EnvShape& shape);

@@ -31,7 +31,7 @@ inline constexpr IgnoredName kIgnored[] = {
     {"predict_with_generate", true, "an evaluation always generates"},
     {"auto_find_batch_size", false, "on_failure.device_oom: shrink decides"},
     {"group_by_length", false, "sort_within_update sorts within an update, which changes no gradient"},
-    {"dataloader_num_workers", int64_t{0}, "texts are tokenised once, when the trial starts", "[0,)"},
+    {"dataloader_num_workers", int64_t{0}, "env.options.dataloader_num_workers of the data set decides", "[0,)"},
     {"torch_compile", false, "there is no graph compiler"},
     {"fp16_backend", "", "fp16 has only one implementation"},
     {"use_cpu", false, "device: cpu has this effect", nullptr, "no_cuda"},

@@ -15,12 +15,13 @@ using testing::HasSubstr;
 
 class BatchViewTest : public BatchFixture {
  protected:
-  void PutStatus(const std::string& trial_id, unsigned attempt, double progress, double own_s = 0) {
+  void PutStatus(const std::string& trial_id, unsigned attempt, double progress, double own_s = 0, uint64_t iteration = 0) {
     std::filesystem::create_directories(folder_.attempt(trial_id, attempt).folder);
     StatusFile status{};
     std::memcpy(status.magic, kStatusMagic, 8);
     status.progress = progress;
     status.own_s = own_s;
+    status.iteration = iteration;
     status.sps = 77;
     status.episode_return = 1.5;
     std::strcpy(status.live[0].name, "ep/length");
@@ -88,6 +89,31 @@ TEST_F(BatchViewTest, FollowsEventsAndStatusWhileItRuns) {
   EXPECT_EQ(1, view.rows()[1].progress);
   EXPECT_EQ(1000.5, view.rows()[1].sps) << "from the result, not from the status";
   EXPECT_EQ(0.5, view.rows()[1].live[1].value) << "values missing in the result keep their last value";
+}
+
+TEST_F(BatchViewTest, NamesTheEvidenceOfTheExpectedDuration) {
+  BatchView view(folder_.out);
+  const OutLock lock(folder_.out);
+  EventLog log(folder_.events());
+  log.Append(SessionStart{});
+  PutStatus("t0", 1, 0.004, 4, 1);
+  log.Append(AttemptStart{}, "t0", 1);
+  view.Refresh();
+  EXPECT_EQ(std::nullopt, view.totals().left_s) << "the first iteration warms up";
+  EXPECT_EQ("", view.totals().left_from);
+  PutStatus("t0", 1, 0.008, 8, 2);
+  view.Refresh();
+  EXPECT_EQ("after 2 iterations", view.totals().left_from);
+  ASSERT_TRUE(view.totals().left_s);
+  EXPECT_NEAR(2 * 1000 - 8, *view.totals().left_s, 1e-6) << "this trial, and one that waits";
+  // A trial of an earlier plan in this folder serves until one of this plan has finished.
+  AttemptEnd end;
+  end.state = TrialState::kCompleted;
+  end.wall_s = 50;
+  log.Append(AttemptStart{}, "of_an_earlier_plan", 1);
+  log.Append(end, "of_an_earlier_plan", 1);
+  view.Refresh();
+  EXPECT_EQ("from 1 finished trial", view.totals().left_from);
 }
 
 TEST_F(BatchViewTest, CountsOnlyTrialsThatANodeRuns) {

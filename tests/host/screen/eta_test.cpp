@@ -10,6 +10,12 @@ TEST(Eta, AbsentUntilThereIsEvidence) {
   EXPECT_FALSE(EstimateTimeLeft({.finished = {}, .running = {{5, 0.001}}, .waiting = {0, 0, 0}, .at_once = 1}));
 }
 
+TEST(Eta, TwoIterationsAreEvidenceOfALongTrial) {
+  EXPECT_DOUBLE_EQ(1990, *EstimateTimeLeft({.running = {{10, 0.005, 0, 2}}}));
+  EXPECT_FALSE(EstimateTimeLeft({.running = {{10, 0.005, 0, 1}}})) << "the first one warms up";
+  EXPECT_FALSE(EstimateTimeLeft({.running = {{10, 0, 0, 2}}})) << "no limit counts iterations";
+}
+
 TEST(Eta, NothingLeftTakesNoTime) { EXPECT_EQ(0, EstimateTimeLeft({.finished = {{10}, {20}}, .running = {}})); }
 
 TEST(Eta, WaitingTrialsTakeTheMeanInTurn) {

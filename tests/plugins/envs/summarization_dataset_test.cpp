@@ -111,6 +111,11 @@ TEST(Dataset, ATextWithoutTokensIsABadRow) {
   EXPECT_EQ(data.size(), 2u);
   EXPECT_EQ(Pieces().Decode(data.Source(1)), "c");
   EXPECT_EQ(data.report().left_out, 1u);
+  options.workers = 2;
+  EXPECT_EQ(data.Fingerprint(), Dataset(file, options, Pieces(), {64, 16}).Fingerprint());
+  options.max_items = 2;
+  EXPECT_EQ(Dataset(file, options, Pieces(), {64, 16}).size(), 2u)
+      << "the row after the first two is encoded when it is needed";
   const std::string none = dataset_files().Write("none.tsv", "document\tsummary\n\n");
   EXPECT_THAT(Refusal([&] { Dataset(none, options, Pieces(), {64, 16}); }), HasSubstr("has no usable row"));
 }
@@ -148,6 +153,18 @@ TEST(EpochOrder, FavoursNoPlace) {
     for (int place = 0; place < 6; ++place) ++count[order.Of(seed)[place]][place];
   for (const auto& item : count)
     for (const int n : item) EXPECT_NEAR(n, 1000, 130);
+}
+
+TEST(Dataset, WorkersChangeNoToken) {
+  const Vocabulary pieces = Pieces();
+  ReadOptions options = Tsv();
+  const Dataset alone(dataset_files().File("english.tsv"), options, pieces, {24, 8});
+  for (const uint64_t workers : {1, 2, 7}) {
+    options.workers = workers;
+    const Dataset data(dataset_files().File("english.tsv"), options, pieces, {24, 8});
+    EXPECT_EQ(alone.size(), data.size());
+    EXPECT_EQ(alone.Fingerprint(), data.Fingerprint()) << workers << " workers";
+  }
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ using nlohmann::json;
 bool IsOfOnePoint(const Figure& figure) {
   std::map<std::string, size_t> means;  // panel -> number of means; the other kinds belong to one
   for (const json& row : figure.rows)
-    if (const std::string kind = row.at("kind"); kind != "one" && kind != "ideal" && kind != "best" && kind != "end")
+    if (const std::string kind = row.at("kind");
+        kind != "one" && kind != "ideal" && kind != "best" && kind != "end" && kind != "front" && kind != "advice")
       ++means[row.at("panel")];
   return !means.empty() && std::ranges::all_of(means, [](const auto& panel) { return panel.second == 1; });
 }

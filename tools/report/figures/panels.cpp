@@ -89,6 +89,10 @@ json View(const ScatterPanel& panel, const Palette& palette) {
   return FillChart("scatter", {}, SharedAnchors(panel.text, panel.size, palette));
 }
 
+json View(const TradeOffPanel& panel, const Palette& palette) {
+  return FillChart("tradeoff", {}, SharedAnchors(panel.text, panel.size, palette));
+}
+
 json View(const CurvePanel& panel, const Palette& points) {
   const Palette palette = points.OfLines(), dashes = panel.dashes.value_or(points).OfLines();
   Anchors own = {{"dash_series", dashes.field()},

@@ -87,6 +87,14 @@ struct ScatterPanel {
 };
 nlohmann::json View(const ScatterPanel& panel, const Palette& palette);
 
+// Speed against another value. Rows of kind "front" with the same `of` form a line. Rows of kind "advice" are labels on the side
+// `place` of a point.
+struct TradeOffPanel {
+  PanelText text;
+  PanelSize size = {};
+};
+nlohmann::json View(const TradeOffPanel& panel, const Palette& palette);
+
 // Curves with bands, thin curves for single trials, levels ("level": a horizontal line) and spots ("spot": a value without
 // width). The reader can zoom and smooth all curves of a figure (Smoothing).
 inline constexpr size_t kMostThinLines = 3;  // seeds of a curve without a band; with few seeds, their own curves show more

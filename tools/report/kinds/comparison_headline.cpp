@@ -249,6 +249,16 @@ std::optional<size_t> BestPoint(const ComparisonParts& parts, const std::vector<
   return best;
 }
 
+}  // namespace
+
+std::optional<size_t> BestOfGroup(const ComparisonParts& parts, size_t group) {
+  if (!parts.spec.selections.empty()) return parts.choices[group].chosen.front();
+  std::vector<ExcludedPoint> excluded;
+  return BestPoint(parts, PointsIn(parts, group), *parts.question.measure, &excluded);
+}
+
+namespace {
+
 // Every run without a finite score is counted: by points, or of all points together if these are many.
 std::string NotConsidered(const ComparisonParts& parts, size_t group, const MeasureSpec& measure,
                           const std::vector<ExcludedPoint>& excluded) {
@@ -284,8 +294,8 @@ std::string Best(const ComparisonParts& parts, size_t group, const MeasureSpec& 
   if (!parts.question.has_best && with_value.size() > 1) return OfRandomActions(parts, with_value, measure);
   const bool selects = !parts.spec.selections.empty();
   std::vector<ExcludedPoint> excluded;
-  std::optional<size_t> best = BestPoint(parts, all, measure, &excluded);
-  if (selects) best = parts.choices[group].chosen.front();
+  BestPoint(parts, all, measure, &excluded);
+  const std::optional<size_t> best = BestOfGroup(parts, group);
   const std::string left_out = NotConsidered(parts, group, measure, excluded);
   if (!best || !parts.scoring.Value(*best, measure))
     return fmt::format("No point {} by {}{}", selects ? "was selected" : "can be the best", measure.title,

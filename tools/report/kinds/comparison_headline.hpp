@@ -16,6 +16,9 @@ std::string ComparisonHeadline(const ComparisonParts& parts);
 // The headline of the report of these results, without the rest of it.
 std::string ComparisonSentence(const std::vector<ResultSet>& sets, const ReportContext& context);
 
+// The selected point, else the best eligible one by the measure of the question, which must exist. Absent: none is eligible.
+std::optional<size_t> BestOfGroup(const ComparisonParts& parts, size_t group);
+
 // "a (1 of 3 runs diverged), b (2 of 3 runs failed)"; empty: no point is excluded.
 std::string ExcludedText(const ComparisonParts& parts, const std::vector<ExcludedPoint>& excluded);
 

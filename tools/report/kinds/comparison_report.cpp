@@ -10,6 +10,7 @@
 #include "kinds/comparison_figures.hpp"
 #include "kinds/comparison_headline.hpp"
 #include "kinds/comparison_tables.hpp"
+#include "kinds/design.hpp"
 #include "kinds/next_steps.hpp"
 #include "kinds/phases_figure.hpp"
 #include "kinds/report_builders.hpp"
@@ -87,6 +88,9 @@ class ComparisonBuilder {
     for (const Section& further : {against, more, resources})
       if (!further.blocks.empty()) document.sections.push_back(further);
     document.sections.push_back(TimeSection(combined_, rows, document.figures));
+    if (points_.size() > 1) document.sections.push_back(NotTriedSection(combined_, Best(parts)));
+    if (std::optional<Table> reasons = ReasonsTable(sets_, combined_))
+      document.sections.push_back({"design", "Design", {std::move(*reasons)}, true});
     EndReport(sets_, combined_, context_, {.limits = Limits(), .further = ShrinksSection(combined_)}, &document);
     AddSelected(parts, diagnosis, &document);
     return document;
@@ -173,6 +177,17 @@ class ComparisonBuilder {
     if (diagnosis.Lead() && !is_void) sentences.push_back("First finding: " + diagnosis.Lead()->title + ".");
     if (!is_void && !diagnosis.why_void.empty()) sentences.push_back("Times: " + diagnosis.why_void + ".");
     return sentences;
+  }
+
+  // Uses the first group that has one.
+  std::optional<BestConfiguration> Best(const ComparisonParts& parts) const {
+    const bool has_best = question_.measure && question_.has_best && question_.measure->direction != 0;
+    if (!has_best && spec_.selections.empty()) return std::nullopt;
+    for (size_t group = 0; question_.measure && group < choices_.size(); ++group) {
+      const std::optional<size_t> best = BestOfGroup(parts, group);
+      if (best) return BestConfiguration{question_.measure->title, points_[*best].trials};
+    }
+    return std::nullopt;
   }
 
   // Lists equal and possibly better points of the group, which make the choice less clear.

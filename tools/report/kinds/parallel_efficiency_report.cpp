@@ -6,6 +6,7 @@
 
 #include "base/json_fields.hpp"
 #include "base/json_path.hpp"
+#include "kinds/design.hpp"
 #include "kinds/next_steps.hpp"
 #include "kinds/parallel_efficiency_figures.hpp"
 #include "kinds/parallel_efficiency_headline.hpp"
@@ -16,6 +17,7 @@
 #include "kinds/sections.hpp"
 #include "kinds/setting_text.hpp"
 #include "kinds/time_section.hpp"
+#include "kinds/tradeoff_figure.hpp"
 #include "rules/try_command.hpp"
 #include "text/format_number.hpp"
 #include "text/units.hpp"
@@ -60,7 +62,7 @@ class EfficiencyBuilder {
     MarkVoidRows(diagnosis_, &results);
     document.sections.push_back({"results", "Results", {FigureUse{"parallel_efficiency_analysis"}, results}});
     document.sections.push_back(FindingsSection(diagnosis_));
-    document.sections.push_back({"recommended", "Recommended settings", {tables.Recommended()}});
+    document.sections.push_back(Recommended(tables, &document));
     Section resources{"resources", "Resources", {}};
     for (const char* name : {kResourceBars, kResourceCurves}) {
       const bool drawn = std::any_of(document.figures.begin(), document.figures.end(),
@@ -70,6 +72,7 @@ class EfficiencyBuilder {
     resources.blocks.emplace_back(tables.Resources());
     document.sections.push_back(std::move(resources));
     document.sections.push_back(TimeSection(combined_, rows, document.figures));
+    document.sections.push_back(NotTriedSection(combined_, Fastest()));
     EndReport(sets_, combined_, context_,
               {Conclusions(), "Conclusions and limits", {"design", "Design and definitions", Design(), true}}, &document);
     AddAttachments(&document);
@@ -143,6 +146,27 @@ class EfficiencyBuilder {
     });
   }
 
+  Section Recommended(const ParallelEfficiencyTables& tables, Document* document) const {
+    Section section{"recommended", "Recommended settings", {}};
+    Table table = tables.Recommended();
+    if (std::optional<Figure> figure = TradeOffFigure(combined_, analysis_)) {
+      document->figures.push_back(std::move(*figure));
+      section.blocks.emplace_back(FigureUse{kTradeOffFigure});
+      table.notes = TradeOffNotes(combined_, analysis_);
+    }
+    section.blocks.emplace_back(std::move(table));
+    return section;
+  }
+
+  // Uses the first series with a speed.
+  std::optional<BestConfiguration> Fastest() const {
+    for (const std::vector<Recommendation>& series : analysis_.recommendations)
+      for (const Recommendation& advice : series)
+        if (advice.goal == kThroughput && advice.setting)
+          return BestConfiguration{"SPS", analysis_.settings[*advice.setting].trials};
+    return std::nullopt;
+  }
+
   // Appended to the experiment's name: each recommended experiment needs its own results folder.
   std::string Suffix(const std::string& goal, size_t series) const {
     return "_recommended_" + goal + (SeveralSeries() ? fmt::format("_{}", series + 1) : "");
@@ -199,7 +223,9 @@ class EfficiencyBuilder {
       items.push_back(fmt::format("Baseline{}: {}, {}.", SeveralSeries() ? " of " + series.label : "",
                                   analysis_.settings[*series.baseline].name, Speed(analysis_.settings[*series.baseline])));
     }
-    return {BulletList{items}};
+    std::vector<Block> blocks = {BulletList{items}};
+    if (std::optional<Table> reasons = ReasonsTable(sets_, combined_)) blocks.emplace_back(std::move(*reasons));
+    return blocks;
   }
 
   std::vector<std::string> Conclusions() const {

@@ -50,7 +50,7 @@ nlohmann::json BatchConfig::OfPoint(const PlanLine& line) const {
   nlohmann::json config = experiment_;
   if (const auto found = points_.find(NameWithoutStage(line.name, line.stage)); found != points_.end()) {
     for (const auto& [path, value] : found->second.items()) {
-      if (path != "name" && !IsOfStages(path)) SetAtPath(&config, path, value);
+      if (path != "name" && path != "why" && !IsOfStages(path)) SetAtPath(&config, path, value);
     }
   }
   if (line.stage.empty()) return config;

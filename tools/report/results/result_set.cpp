@@ -92,6 +92,7 @@ TrialData ReadTrial(const ResultsFolder& folder, const PlanLine& line, const Bat
   trial.point = line.name;
   trial.seed = line.seed;
   trial.confirms = line.confirms;
+  trial.reason = line.why;
   trial.values = line.values;
   trial.files = line.files;
   trial.config = ConfigOf(folder.trial(line.trial_id).trial_json(), line, batch);

@@ -71,6 +71,7 @@ struct TrialData {
   std::string label = {};  // a shorter name for reports, if there is one
   uint64_t seed = 0;
   bool confirms = false;                                       // with a seed that the search did not see
+  std::string reason = {};                                     // the file's `why:` of the point
   std::vector<std::pair<std::string, nlohmann::json>> values;  // path -> value, all swept and staged paths in file order
   nlohmann::json config;                     // complete, as in trial.json; for unstarted trials, derived from config.yaml
   std::map<std::string, std::string> files;  // place in the configuration -> SHA-256 of the plugin or data file named there

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <limits>
 
+#include "rules/finding_batch_sizes.hpp"
+
 namespace backplane {
 namespace {
 
@@ -54,12 +56,19 @@ bool RunsPluginOf(const Case& c, const OptionHelp& option) {
   return plugin.is_string() && option.plugin == kind + "." + plugin.get<std::string>();
 }
 
+// False, or an automatic choice that may be true.
+bool IsSwitchedOff(const nlohmann::json& value, const std::string& range) {
+  return value == false || (value == "auto" && ("|" + range + "|").find("|true|") != std::string::npos);
+}
+
 void AddOptionFix(const Case& c, const OptionHelp& option, std::vector<Fix>* fixes) {
+  const size_t known = fixes->size();
   if (option.direction != 0) {
     AddScaled(c, option.path, option.range, option.direction > 0 ? 2 : 0.5, fixes);
-  } else if (c.At(option.path).is_boolean()) {
+  } else if (IsSwitchedOff(c.At(option.path), option.range)) {
     AddFix(c, option.path, true, fixes);
   }
+  if (fixes->size() > known && !FitBatchSizes(c, &fixes->back())) fixes->pop_back();
 }
 
 }  // namespace
@@ -95,9 +104,9 @@ void AddHalved(const Case& c, const std::string& path, const std::string& range,
 }
 
 void AddOptionFixes(const Case& c, const std::string& finding, std::vector<Fix>* fixes) {
-  for (const bool lowering : {true, false}) {
+  for (const int direction : {-1, 1, 0}) {
     for (const OptionHelp& option : *c.options) {
-      const bool fits = option.finding == finding && (option.direction < 0) == lowering;
+      const bool fits = option.finding == finding && option.direction == direction;
       if (fits && RunsPluginOf(c, option)) AddOptionFix(c, option, fixes);
     }
   }

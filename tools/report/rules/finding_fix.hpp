@@ -23,8 +23,8 @@ void AddFix(const Case& c, const std::string& path, const nlohmann::json& from, 
 void AddDoubled(const Case& c, const std::string& path, const std::string& range, std::vector<Fix>* fixes);
 void AddHalved(const Case& c, const std::string& path, const std::string& range, std::vector<Fix>* fixes);
 
-// Fixes that plugins' options offer for a finding. Options to lower come first because they save work; higher values only
-// spread it.
+// Fixes that plugins' options offer for a finding, by effort and effect. Numbers to lower come first because they save work;
+// higher values only spread it. Switches, such as mixed precision, come last because they change the arithmetic.
 void AddOptionFixes(const Case& c, const std::string& finding, std::vector<Fix>* fixes);
 
 // More cores for the trial, if the batch has more than it grants.

@@ -24,24 +24,35 @@ std::string NoDevice(const Case& c, const char* measure) {
   return c.Value(measure) ? "" : NotMeasured(c, measure);
 }
 
-RuleVerdict GpuStarved(const Case& c) {
+// The changes by effort and effect: more envs at a time, larger batches, then switches such as mixed precision.
+void AddWork(const Case& c, Finding* f) {
+  const std::optional<uint64_t> cores = c.Cores(), runners = c.Count(kRunnersPath);
+  AddDoubled(c, kRowsPath, "[1,)", &f->fixes);
+  if (cores && runners && *runners < *cores) AddFix(c, kRunnersPath, *cores, &f->fixes);
+  AddOptionFixes(c, "gpu_idle", &f->fixes);
+}
+
+RuleVerdict GpuIdle(const Case& c) {
   if (std::string why = NoDevice(c, kGpuUse); !why.empty()) return Silent(std::move(why));
   if (!c.HasPhases()) return Silent(NotMeasured(c, "phase/env_step"));
   const double util = *c.Value(kGpuUse);
+  if (util >= kStarvedPct) return Quiet();
   const double feeding = c.BusyShare({"env_step", "env_reset", "obs_transfer", "act_transfer"});
-  if (util >= kStarvedPct || feeding <= kFeedingPct) return Quiet();
+  const bool waits = feeding > kFeedingPct;
   Finding f;
   f.severity = Severity::kWarning;
   f.title =
       fmt::format("The GPU is awake {:.0f} % of the time; envs and transfers take {:.0f} % of the threads'", util, feeding);
   f.evidence = {{kGpuUse, util, kStarvedPct, "%", c.Window(kGpuUse)},
                 {"phase/env_* + phase/*_transfer", feeding, kFeedingPct, "%", "share of the threads' busy time, whole trial"}};
-  f.effect = "Each inference serves more rows, so the GPU is awake more of the time and SPS rises";
+  if (waits) f.cause = "The GPU waits for observations. ";
+  if (!waits) f.cause = "The GPU gets too little work at a time, so the CPU's part of each update dominates. ";
+  f.cause += "The changes are listed by effort and effect: more envs at a time, larger batches, then mixed precision.";
+  f.effect = "Each call on the GPU serves more samples, so it is awake more of the time and SPS rises";
   f.moves = kGpuUse, f.direction = 1;
   f.confidence = "high: the awake time is an upper bound of the busy time";
-  AddDoubled(c, "rollout.num_envs_per_env_runner", "[1,)", &f.fixes);
-  AddOptionFixes(c, "gpu_starved", &f.fixes);
-  return Fires(100 - util, f);
+  AddWork(c, &f);
+  return Fires(100 - util, f, waits ? "waits" : "little work");
 }
 
 // A GPU that is always active may be far from full, so adding rows must also have brought no gain.
@@ -134,12 +145,14 @@ RuleVerdict GpuMemoryErrors(const Case& c) {
 
 std::vector<Rule> GpuRules() {
   return {
-      {{"gpu_starved", "the GPU is awake < 50 % of the time, and envs and transfers take > 50 % of the threads' busy time",
-        "The GPU waits for observations.", "raise rollout.num_envs_per_env_runner, which gives each inference more rows",
+      {{"gpu_idle", "the GPU is awake < 50 % of the time", "The GPU waits for observations, or gets too little work at a time.",
+        "raise rollout.num_envs_per_env_runner, and rollout.num_env_runners up to the cores; then set options that declare to "
+        "help: larger batches, mixed precision",
         "50 % busy: torch_tb_profiler. The awake time is an upper bound of the busy time, so the rule is conservative. It "
-        "misses devices that are awake but have little to do (launch_bound)."},
+        "misses devices that are awake but have little to do (launch_bound). Above 50 % of the threads' busy time in envs and "
+        "transfers, the GPU waits for them."},
        fmt::format("a granted GPU; {}; phase/*", kGpuUse),
-       GpuStarved},
+       GpuIdle},
       {{"gpu_saturated", "the GPU is awake >= 95 % of the time, and a doubling of rows added < 10 % SPS",
         "The device limits the speed; more rows only wait for it.",
         "set options that declare to help: a larger minibatch, a smaller net, mixed precision",

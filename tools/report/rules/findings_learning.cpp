@@ -40,6 +40,7 @@ std::vector<Window> WindowsOf(const std::vector<CurvePoint>& curve) {
 struct Loss {
   double share = 0;
   Window best, last;
+  bool is_above_floor = false;  // the last window, by more than the noise
 };
 
 std::optional<Loss> LossOf(const TrialData& trial, double floor) {
@@ -51,7 +52,7 @@ std::optional<Loss> LossOf(const TrialData& trial, double floor) {
   const double gained = best.mean - std::max(windows.front().mean, floor), lost = best.mean - last.mean;
   const double noise = std::sqrt(best.variance_of_mean + last.variance_of_mean);
   const bool is_clear = gained > kStandardErrors * noise && lost > kStandardErrors * noise;
-  return Loss{is_clear ? lost / gained : 0, best, last};
+  return Loss{is_clear ? lost / gained : 0, best, last, last.mean - floor > kStandardErrors * noise};
 }
 
 // The size of policy updates, by common metric names of learners.
@@ -80,6 +81,20 @@ std::optional<Evidence> MovedBy(const TrialData& trial, uint64_t best) {
   return most;
 }
 
+constexpr const char *kWeightNorm = "train/weight_norm", *kSpread = "train/return_std";
+constexpr double kGrownNorm = 1.2, kCollapsedShare = 0.1;
+
+// The growth of the weights' norm since the best window, for learners without a divergence of policies. Absent: not recorded.
+std::optional<Evidence> GrownBy(const TrialData& trial, uint64_t best) {
+  const auto curve = trial.curves.find(kWeightNorm);
+  if (curve == trial.curves.end()) return std::nullopt;
+  double before = 0, after = 0;
+  for (const CurvePoint& point : curve->second)
+    if (std::isfinite(point.value)) (point.iteration <= best ? before : after) = point.value;
+  if (before <= 0 || after <= 0) return std::nullopt;
+  return Evidence{kWeightNorm, after / before, kGrownNorm, "times its value before", fmt::format("since iteration {}", best)};
+}
+
 struct Losses {
   size_t long_enough = 0, told = 0, unstable = 0;  // trials
   std::optional<Loss> worst = {};                  // of the unstable ones
@@ -92,7 +107,8 @@ Losses FindLosses(const std::vector<const TrialData*>& trials, double floor) {
     const std::optional<Loss> loss = LossOf(*trial, floor);
     if (!loss) continue;
     ++losses.long_enough;
-    const std::optional<Evidence> by = MovedBy(*trial, loss->best.last_iteration);
+    std::optional<Evidence> by = MovedBy(*trial, loss->best.last_iteration);
+    if (!by) by = GrownBy(*trial, loss->best.last_iteration);
     losses.told += by ? 1 : 0;
     if (loss->share <= kLostShare || !by || by->value <= *by->threshold) continue;
     ++losses.unstable;
@@ -107,8 +123,9 @@ RuleVerdict UnstableLearning(const Case& c) {
   const auto [long_enough, told, unstable, worst, moved] = FindLosses(c.trials, *floor);
   if (long_enough == 0) return Silent(fmt::format("a return in fewer than {} iterations", kLeastReturns));
   // If the best window is the last one, there is no loss to explain.
-  if (told == 0 && !c.MeasuredAny("train/kl") && !c.MeasuredAny("train/clip_fraction"))
-    return Silent("train/kl and train/clip_fraction were not measured");
+  const auto measured = [&](const char* name) { return c.MeasuredAny(name); };
+  if (told == 0 && !measured("train/kl") && !measured("train/clip_fraction") && !measured(kWeightNorm))
+    return Silent("train/kl, train/clip_fraction and train/weight_norm were not measured");
   if (2 * unstable <= c.trials.size()) return Quiet();
   Finding f;
   f.severity = Severity::kWarning;
@@ -122,6 +139,49 @@ RuleVerdict UnstableLearning(const Case& c) {
   f.confidence = c.trials.size() > 1 ? fmt::format("medium: {} of {} seeds", unstable, c.trials.size()) : "low: one seed";
   AddOptionFixes(c, "unstable_learning", &f.fixes);
   return Fires(worst->share, f);
+}
+
+// The largest and the last mean of the candidates' spread over windows of the iterations.
+struct SpreadFall {
+  double largest = 0, last = 0;
+};
+std::optional<SpreadFall> SpreadOf(const TrialData& trial) {
+  const auto curve = trial.curves.find(kSpread);
+  const std::vector<Window> windows = curve == trial.curves.end() ? std::vector<Window>{} : WindowsOf(curve->second);
+  if (windows.empty()) return std::nullopt;
+  SpreadFall fall{0, windows.back().mean};
+  for (const Window& window : windows) fall.largest = std::max(fall.largest, window.mean);
+  return fall;
+}
+
+// Candidates whose returns hardly differ give no direction. If the return is at its best, that is the goal and no fault.
+RuleVerdict SpreadCollapsed(const Case& c) {
+  if (std::ranges::none_of(c.trials, [](const TrialData* trial) { return trial->curves.contains(kSpread); })) return Quiet();
+  const std::optional<double> floor = c.Value("floor_uniform/return");
+  if (!floor) return Silent(NotMeasured(c, "floor_uniform/return"));
+  size_t known = 0, collapsed = 0;
+  SpreadFall worst;
+  for (const TrialData* trial : c.trials) {
+    const std::optional<SpreadFall> fall = SpreadOf(*trial);
+    const std::optional<Loss> loss = LossOf(*trial, *floor);
+    if (!fall || !loss) continue;
+    ++known;
+    const bool at_best = loss->is_above_floor && loss->share <= kLostShare;
+    if (at_best || fall->last >= kCollapsedShare * fall->largest) continue;
+    if (++collapsed == 1 || fall->last / fall->largest < worst.last / worst.largest) worst = *fall;
+  }
+  if (known == 0) return Silent(fmt::format("{} and a return of {} iterations were not recorded", kSpread, kLeastReturns));
+  if (2 * collapsed <= c.trials.size()) return Quiet();
+  Finding f;
+  f.severity = Severity::kWarning;
+  f.title = fmt::format("The spread of the candidates' returns fell from {:.3g} to {:.3g}", worst.largest, worst.last);
+  f.evidence = {{kSpread, 100 * worst.last / worst.largest, 100 * kCollapsedShare, "% of its largest value",
+                 fmt::format("mean of the last of {} windows", kWindows)}};
+  f.effect = "The candidates' returns differ again, so steps have a direction and the return can rise";
+  f.moves = "return", f.direction = 1;
+  f.confidence = c.trials.size() > 1 ? fmt::format("medium: {} of {} seeds", collapsed, c.trials.size()) : "low: one seed";
+  AddOptionFixes(c, "spread_collapsed", &f.fixes);
+  return Fires(worst.largest / std::max(worst.last, 1e-12), f);
 }
 
 // Replaces a micro-batch that did not fit by the size that did, with the same update: twice the parts at half the size. The
@@ -188,15 +248,26 @@ std::vector<Rule> LearningRules() {
       {{"unstable_learning",
         "in more than half of the seeds the last eighth of the iterations has lost > 50 % of the gain in return. The gain is "
         "the best eighth minus the first eighth, or minus the uniform baseline. Gain and loss are > 3 standard errors, and "
-        "since then train/kl is > 0.03 nat or train/clip_fraction > 0.3",
+        "since then train/kl is > 0.03 nat or train/clip_fraction > 0.3. For learners with neither, train/weight_norm grew by "
+        "> 20 %",
         "Each update changed the policy by more than an iteration's data justify, which overwrites earlier learning.",
         "set options that declare to help: a smaller step, less noise",
         "50 %, 3, and the two limits: thresholds of this project. Usual KL targets are 0.01 to 0.02; a clip range of 0.2 "
         "mostly clips 10 to "
         "20 % of the samples."},
-       fmt::format("the return of at least {} iterations, floor_uniform/return, and train/kl or train/clip_fraction",
-                   kLeastReturns),
+       fmt::format("the return of at least {} iterations, floor_uniform/return, and train/kl, train/clip_fraction or {}",
+                   kLeastReturns, kWeightNorm),
        UnstableLearning,
+       /*sees_out_of_memory=*/false,
+       /*holds_when_busy=*/true},
+      {{"spread_collapsed",
+        "in more than half of the seeds the last eighth of the iterations has < 10 % of the largest eighth's train/return_std, "
+        "and the return is not at its best",
+        "All candidates earn about the same, so a step has no direction.",
+        "set options that declare to help: more noise, a smaller step",
+        "10 %: this project, without a published source. A collapse at the best return is the goal and no fault."},
+       fmt::format("{} and the return of at least {} iterations, floor_uniform/return", kSpread, kLeastReturns),
+       SpreadCollapsed,
        /*sees_out_of_memory=*/false,
        /*holds_when_busy=*/true},
       {{"out_of_memory", "a trial ran out of memory, or an update had to be computed in smaller parts",

@@ -153,6 +153,8 @@ RuleVerdict TransferBound(const Case& c) {
   f.effect = "The trial copies less, so the transfer phases fall";
   f.moves = obs ? "phase/obs_transfer" : "phase/act_transfer", f.direction = -1;
   f.confidence = "high: measured directly";
+  // A copy to a device has a fixed cost per call.
+  if (c.HasGpu()) AddDoubled(c, kRowsPath, "[1,)", &f.fixes);
   AddOptionFixes(c, "transfer_bound", &f.fixes);
   return Fires(share, f);
 }
@@ -196,7 +198,8 @@ std::vector<Rule> PhaseRules() {
        SyncOverhead},
       {{"transfer_bound", "obs_transfer and act_transfer take > 15 % of the time in which threads are not idle",
         "The trial copies observations and actions between envs and learner, or between host and device.",
-        "set options that declare to help: pinned buffers, an env on the device",
+        "with a GPU, raise rollout.num_envs_per_env_runner, because each copy has a fixed cost; set options that declare to "
+        "help: fewer copied bytes, an env on the device",
         "15 %: this project; XProf calls an input share of 5 to 20 % moderate."},
        "phase/*",
        TransferBound},

@@ -37,6 +37,35 @@ std::string ConfidenceIn(const Number& gain_pct) {
   return fmt::format("high: {} is below {:g} %", interval, kFlatGainPct);
 }
 
+// Explains the growth of a phase's share.
+struct PhaseMeaning {
+  const char *prefix, *meaning;
+};
+constexpr PhaseMeaning kMeanings[] = {
+    {"env_", "Steps of envs cost more: cores share memory and caches, and physical cores share hyperthreads."},
+    {"infer", "Action selection costs more: its calls are too small for more threads, or the net grew out of the caches."},
+    {"update_", "The learner's update takes a larger part, and more rows do not shorten it (see update_bound)."},
+    {"idle", "Threads wait for the slowest chunk, or there are fewer chunks than threads."},
+    {"sync", "Weights are copied more often (see sync_overhead)."},
+    {"obs_transfer", "More observations are copied (see transfer_bound)."},
+    {"act_transfer", "More actions are copied (see transfer_bound)."},
+    {"ready_wait", "Threads wait for a core (see oversubscribed)."},
+};
+
+std::string MeaningOf(const std::string& phase) {
+  const auto found = std::ranges::find_if(kMeanings, [&](const PhaseMeaning& one) { return phase.starts_with(one.prefix); });
+  return found == std::end(kMeanings) ? "" : std::string(" ") + found->meaning;
+}
+
+// Readers who know frameworks with worker processes look for communication first.
+std::string AboutProcesses(const Case& c) {
+  if (const uint64_t workers = c.Count("rollout.workers").value_or(0); workers > 0)
+    return fmt::format(" {} rollout workers exchange weights and rollouts once per iteration (phase sync).", workers);
+  return " No process lies between envs and learner: the trial's threads step the envs and write into the learner's buffers, "
+         "so "
+         "fewer and larger runners save no communication.";
+}
+
 // Makes a case from a setting's usable trials.
 Case CaseOf(const Case& like, const Setting& setting) {
   Case c = like;
@@ -73,7 +102,9 @@ RuleVerdict SpeedupFlat(const Case& c) {
   const Case from = CaseOf(c, *flat->from);
   const Growth grown = from.trials.empty() ? Growth{} : GrownPhase(from, c);
   if (!grown.phase.empty())
-    f.cause += fmt::format(" The phase {} grew most, by {:.1f} points of the threads' time.", grown.phase, grown.points);
+    f.cause += fmt::format(" The phase {} grew most, by {:.1f} points of the threads' time.{}", grown.phase, grown.points,
+                           MeaningOf(grown.phase));
+  f.cause += AboutProcesses(c);
   AddFix(c, flat->path(), flat->ValueIn(good), &f.fixes);
   f.effect = fmt::format("Fewer rows reach about the same SPS: parallel efficiency rises to the value of {}", good.name);
   f.moves = "efficiency_pct", f.direction = 1;

@@ -1,13 +1,17 @@
-// A rule about implausible speeds.
+// Rules about implausible speeds and slow updates.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "results/setting_speed.hpp"
+#include "rules/finding_batch_sizes.hpp"
+#include "rules/finding_fix.hpp"
 #include "rules/finding_rule.hpp"
 
 namespace backplane {
 namespace {
 
-constexpr double kMostCoreEfficiencyPct = 105;
+constexpr double kMostCoreEfficiencyPct = 105, kSlowSeconds = 1, kMostUpdatePct = 50;
 
 RuleVerdict CoreEfficiencyTooHigh(const Case& c) {
   if (!c.parallel || !c.setting) return Silent("the report does not compare runners and rows");
@@ -28,6 +32,31 @@ RuleVerdict CoreEfficiencyTooHigh(const Case& c) {
   return Fires(*core - kMostCoreEfficiencyPct, f);
 }
 
+// Accumulation computes the parts of an update one after the other.
+RuleVerdict SlowUpdates(const Case& c) {
+  const std::optional<double> seconds = c.Value("iteration_s");
+  const std::optional<BatchSizes> sizes = BatchSizesIn(c, "learner.options.");
+  if (!sizes) return Quiet();
+  if (!seconds) return Silent(NotMeasured(c, "iteration_s"));
+  if (!c.HasPhases()) return Silent(NotMeasured(c, "phase/update_*"));
+  const double share = c.BusyShare({"update_forward", "update_backward", "update_optim"});
+  if (*seconds <= kSlowSeconds || share <= kMostUpdatePct || sizes->Parts() < 2) return Quiet();
+  Finding f;
+  AddOptionFixes(c, "slow_updates", &f.fixes);
+  // With the parts at 0, they follow from the other two sizes.
+  if (sizes->parts == 0 && sizes->whole % (2 * sizes->micro) == 0) AddHalved(c, sizes->whole_path, "[1,)", &f.fixes);
+  const auto fewer = std::ranges::find_if(f.fixes, [](const Fix& fix) { return fix.to < fix.from; });
+  if (fewer == f.fixes.end()) return Quiet();
+  const double smaller = static_cast<double>(sizes->Effective()) * fewer->to.get<double>() / fewer->from.get<double>();
+  f.title = fmt::format("An update takes {:.2g} s for {} items in {} parts", *seconds, sizes->Effective(), sizes->Parts());
+  f.evidence = {{"iteration_s", *seconds, kSlowSeconds, "s", "mean of the last tenth of the iterations"}};
+  f.effect = fmt::format("With fewer parts an update is shorter, but the effective batch falls from {} to {:g}: compare scores",
+                         sizes->Effective(), smaller);
+  f.moves = "iteration_s", f.direction = -1;
+  f.confidence = "high for the time of an update; the effect on learning is unknown";
+  return Fires(*seconds, f);
+}
+
 }  // namespace
 
 std::vector<Rule> SpeedRules() {
@@ -37,7 +66,13 @@ std::vector<Rule> SpeedRules() {
             "leave the file as it is; measure the baseline again, with more seeds, on a quiet machine",
             "105 %: this project, without a published source. A core as fast as the baseline's has 100 %."},
            "SPS of the setting and of its baseline over several seeds; the granted cores",
-           CoreEfficiencyTooHigh}};
+           CoreEfficiencyTooHigh},
+          {{"slow_updates", "an update of several micro-batches takes > 1 s, and updates > 50 % of the threads' busy time",
+            "The micro-batches of an update are computed one after the other.",
+            "halve gradient_accumulation_steps, which halves the effective batch; set options that declare to help",
+            "1 s: this project, without a published source. A note, because a smaller batch also changes the learning."},
+           "iteration_s and phase/*; without options for accumulation it stays quiet",
+           SlowUpdates}};
 }
 
 }  // namespace backplane

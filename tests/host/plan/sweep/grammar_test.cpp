@@ -115,6 +115,14 @@ TEST_F(GrammarTest, ListsHoldPoints) {
   EXPECT_THAT(PlanErrors("sweep: {list: {a: 1}}\n"), ElementsAre(HasSubstr("5:15 sweep.list: expected a list of points")));
 }
 
+TEST_F(GrammarTest, AReasonIsAText) {
+  EXPECT_THAT(PlanErrors("sweep: {list: [{name: a, why: [x]}]}\n"), ElementsAre(HasSubstr("why: expected text, got a")));
+  EXPECT_THAT(PlanErrors("sweep: {grid: {learner.options.lr: {values: [1], why: {a: 1}}}}\n"),
+              ElementsAre(HasSubstr("learner.options.lr.why: expected text, got a")));
+  EXPECT_THAT(PlanErrors("sweep: {grid: {learner.options.lr: {why: all}}}\n"),
+              ElementsAre(HasSubstr("{values: [...], when: ...}")));
+}
+
 TEST_F(GrammarTest, FilesAreExperimentFiles) {
   EXPECT_THAT(PlanErrors("sweep: {files: [gone.yaml]}\n"), ElementsAre("5:17 sweep.files: cannot read 'gone.yaml'"));
   EXPECT_THAT(PlanErrors("sweep: {files: []}\n"), ElementsAre(HasSubstr("5:16 sweep.files: expected at least one")));

@@ -1,5 +1,6 @@
 // Equal trials across plans: experiments.md 12.2.
 #include "sweep/identity.hpp"
+#include "sweep/plan_lines.hpp"
 #include "sweep_fixture.hpp"
 
 namespace backplane {
@@ -18,6 +19,23 @@ TEST_F(PlanIdentityTest, OrderSpellingDefaultsAndCommentsChangeNoId) {
   std::vector<std::string> turned =
       Ids(GoodPlan("sweep: {grid: {env.options.legs: [3, 2], learner.options.lr: [0.5, 1.0e-3]}}\n"));
   EXPECT_THAT(turned, ::testing::UnorderedElementsAreArray(ids));
+}
+
+TEST_F(PlanIdentityTest, ReasonsChangeNoIdAndReachThePlanFile) {
+  const std::string bare = "sweep: {grid: {learner.options.lr: [1, 0.5]}, list: [{name: a, learner.options.lr: 0.1}]}\n";
+  const Plan plan = GoodPlan(
+      "sweep:\n  grid: {learner.options.lr: {values: [1, 0.5], why: 'the paper has 1'}}\n"
+      "  list: [{name: a, why: \"a tenth: 'safe'\", learner.options.lr: 0.1}]\n");
+  EXPECT_EQ(Ids(plan), Ids(GoodPlan(bare)));
+  EXPECT_EQ(Names(plan), Names(GoodPlan(bare)));
+  EXPECT_EQ((std::map<std::string, std::string>{{"learner.options.lr", "the paper has 1"}}), plan.whys);
+  const std::vector<PlanLine> lines = PlanLines(plan);
+  ASSERT_EQ(3u, lines.size());
+  EXPECT_EQ("", lines[0].why);
+  EXPECT_EQ("a tenth: 'safe'", lines[2].why);
+  EXPECT_EQ(lines[2].why, RecordFromJson<PlanLine>(ToJson<nlohmann::ordered_json>(lines[2])).why);
+  const Plan zipped = GoodPlan("sweep: {zip: {z: {learner.options.lr: {values: [1, 0.5], why: steps}}}}\n");
+  EXPECT_EQ(zipped.whys.at("learner.options.lr"), "steps");
 }
 
 TEST_F(PlanIdentityTest, SeedValueAndPluginBytesChangeEveryId) {

@@ -88,6 +88,7 @@ std::map<std::string, json> AllViews() {
           {"bars", View(BarPanel{text, {}, {"a"}, 100, lines}, palette)},
           {"ratios", View(RatioPanel{text, {}, {"a"}}, palette)},
           {"scatter", View(ScatterPanel{text, {}}, palette)},
+          {"tradeoff", View(TradeOffPanel{text}, palette)},
           {"curves", View(CurvePanel{text, {}, {}}, palette)},
           {"shares", View(SharePanel{text, {}, {"a"}}, palette)},
           {"stack", View(StackPanel{text, {}}, Palette("phase", {"idle", "update"}))},

@@ -55,7 +55,7 @@ backplane run FILE --set learner.options.minibatch_size=512
 
 <details><summary>Rules that stayed silent: 1</summary>
 
-- `gpu_starved`: no GPU was measured
+- `gpu_idle`: no GPU was measured
 
 </details>
 

@@ -65,7 +65,7 @@ Diagnosis
   confidence  high: the share is far above the threshold
 
 Rules that stayed silent:
-- gpu_starved: no GPU was measured
+- gpu_idle: no GPU was measured
 
 
 How it was measured

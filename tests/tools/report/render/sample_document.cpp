@@ -137,7 +137,7 @@ Document SmallDocument() {
                 {"4 | 1", {}, {}, "FAILED (oom), \"killed\""}};
   table.emphasised = {1};
   table.notes = {"Baseline: 1 x 1."};
-  Diagnosis diagnosis{{UpdateBound()}, {{"gpu_starved", "no GPU was measured"}}};
+  Diagnosis diagnosis{{UpdateBound()}, {{"gpu_idle", "no GPU was measured"}}};
   document.figures = {Speeds("speed", "Speed over parallelism", {"throughput"}, 2)};
   document.sections = {
       {"results", "Results", {table, FigureUse{"speed"}}},
@@ -170,7 +170,7 @@ Document LargeDocument(size_t settings) {
   info.title = "The speed of one setting varies by 7.9 % between iterations";
   info.fixes.clear();
   const Diagnosis diagnosis{{CpuThrottled(), UpdateBound(), info},
-                            {{"gpu_starved", "no GPU was measured"},
+                            {{"gpu_idle", "no GPU was measured"},
                              {"vram_near_limit", "no GPU was measured"},
                              {"io_stalled", "this kernel has no pressure files"}}};
   document.figures = {

@@ -6,6 +6,7 @@
 namespace backplane {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -46,6 +47,68 @@ TEST(UnstableLearning, AGainIsMeasuredAboveTheUniformBaseline) {
   // The best is 64.5, 4.5 above the baseline: at 60 all of it is lost, at 63 less than half.
   EXPECT_THAT(Ids(Batch().FallsTo(63).Measure("floor_uniform/return", 60).Diagnose()), IsEmpty());
   EXPECT_THAT(Ids(Batch().FallsTo(34.4).Measure("floor_uniform/return", 64.4).Diagnose()), IsEmpty());
+}
+
+// As ARS: no divergence of policies, but a norm of the weights.
+TEST(UnstableLearning, GrownWeightsCountForLearnersWithoutADivergence) {
+  const auto batch = [](double norm) {
+    Batch b;
+    b.FallsTo(0).last().curves.erase("train/kl");
+    for (uint64_t i = 0; i < 80; ++i) b.last().curves["train/weight_norm"].push_back({i + 1, 0, 0, i < 75 ? 2.0 : norm});
+    return b;
+  };
+  const Finding f = The("unstable_learning", batch(2.5).Diagnose());
+  EXPECT_EQ("train/weight_norm", f.evidence.at(1).measure);
+  EXPECT_DOUBLE_EQ(1.25, f.evidence.at(1).value);
+  EXPECT_THAT(Ids(batch(2.3).Diagnose()), IsEmpty()) << "15 % more";
+}
+
+TEST(SpreadCollapsed, ProposesMoreNoiseUnlessTheReturnIsAtItsBest) {
+  Batch b;
+  b.FallsTo(0).SpreadFallsTo(0.01).last().curves.erase("train/kl");
+  b.options() = {{"spread_collapsed", "learner.options.share", 1, "number", "(0,)"},
+                 {"spread_collapsed", "learner.options.num_epochs", -1, "integer", "[1,)"}};
+  const Finding f = The("spread_collapsed", b.Diagnose());
+  EXPECT_THAT(Changes(f), ElementsAre("learner.options.num_epochs: 10 -> 5", "learner.options.share: 0.9 -> 1.8"));
+  EXPECT_THAT(f.title, HasSubstr("fell from 10 to 0.1"));
+  Batch solved;
+  solved.SpreadFallsTo(0.01);
+  EXPECT_THAT(Ids(solved.Diagnose()), IsEmpty()) << "all candidates are at the best return";
+  Batch never;
+  never.SpreadFallsTo(0.01);
+  for (CurvePoint& point : never.last().curves["return"]) point.value = point.iteration % 2 ? 1 : -1;
+  EXPECT_THAT(Ids(never.Diagnose()), ElementsAre("spread_collapsed")) << "no better than random actions";
+}
+
+TEST(SlowUpdates, StatesTheSmallerEffectiveBatch) {
+  Batch b;
+  Share("phase/update_backward", 60)(b);
+  b.Measure("iteration_s", 2);
+  b.options() = {{"slow_updates", "learner.options.gradient_accumulation_steps", -1, "integer", "[0,)"}};
+  const Finding f = The("slow_updates", b.Diagnose());
+  EXPECT_THAT(f.title, HasSubstr("2 s for 64 items in 4 parts"));
+  EXPECT_THAT(f.effect, HasSubstr("falls from 64 to 32"));
+  EXPECT_THAT(Changes(f), ElementsAre("learner.options.gradient_accumulation_steps: 4 -> 2"));
+  const std::map<std::string, nlohmann::json> whole = {{"learner.options.effective_batch_size", 32}};
+  EXPECT_EQ(whole, f.fixes[0].also) << "without it the sizes contradict each other";
+  // If the parts follow from the other sizes, the effective batch is the one to lower.
+  b.Configure("learner.options.gradient_accumulation_steps", 0);
+  EXPECT_THAT(Changes(The("slow_updates", b.Diagnose())), ElementsAre("learner.options.effective_batch_size: 64 -> 32"));
+  b.Configure("learner.options.per_device_train_batch_size", 64);
+  EXPECT_THAT(Ids(b.Diagnose()), ::testing::Not(::testing::Contains("slow_updates"))) << "one part has nothing to leave out";
+}
+
+TEST(BatchSizes, AChangedMicroBatchKeepsTheUpdate) {
+  Batch b;
+  b.combined().trials.resize(1);
+  Both(Share("phase/update_backward", 60), With("resources/gpu_util_pct", 20))(b);
+  b.options() = {{"gpu_idle", "learner.options.per_device_train_batch_size", 1, "integer", "auto|[0,)"}};
+  const auto fix = [&b] { return The("gpu_idle", b.Diagnose()).fixes.back(); };
+  EXPECT_EQ("learner.options.per_device_train_batch_size", fix().path);
+  const std::map<std::string, nlohmann::json> parts = {{"learner.options.gradient_accumulation_steps", 2}};
+  EXPECT_EQ(parts, fix().also);
+  b.Configure("learner.options.per_device_train_batch_size", 64).Configure("learner.options.gradient_accumulation_steps", 1);
+  EXPECT_EQ("rollout.num_env_runners", fix().path) << "128 items do not fit into an update of 64";
 }
 
 TEST(UnstableLearning, NeedsMostSeeds) {
@@ -212,6 +275,9 @@ TEST(SpeedupFlat, CoresThatBringNothingAreAWarningThatNamesThePhaseThatGrew) {
   const Finding f = The("speedup_flat", b.Diagnose());
   EXPECT_EQ(Severity::kWarning, f.severity);
   EXPECT_THAT(f.cause, HasSubstr("The phase idle grew most, by 30.0 points"));
+  EXPECT_THAT(f.cause, AllOf(HasSubstr("slowest chunk"), HasSubstr("No process lies between envs and learner")));
+  b.Configure("rollout.workers", 2);
+  EXPECT_THAT(The("speedup_flat", b.Diagnose()).cause, HasSubstr("2 rollout workers exchange weights"));
   EXPECT_NEAR(5, f.evidence[0].value, 1e-9);
   EXPECT_NEAR(52.5, f.evidence[1].value, 1e-9);
 }
@@ -409,8 +475,9 @@ TEST(UpdateBound, FractionsSwitchesAndExcludedBounds) {
                  {"update_bound", "learner.options.absent", -1, "integer", ""},
                  {"sync_overhead", "learner.options.num_epochs", -1, "integer", ""}};
   EXPECT_THAT(Changes(The("update_bound", b.Diagnose())),
-              ElementsAre("learner.options.share: 0.9 -> 1.0", "learner.options.amp: false -> true",
-                          "learner.options.minibatch_size: 128 -> 199"));
+              ElementsAre("learner.options.share: 0.9 -> 1.0", "learner.options.minibatch_size: 128 -> 199",
+                          "learner.options.amp: false -> true"))
+      << "switches come last";
 }
 
 TEST(UpdateBound, OptionsOfAPluginThatDidNotRunAreNotProposed) {
@@ -445,10 +512,35 @@ TEST(GpuUseTarget, ShowsThePowerWithoutAThreshold) {
   EXPECT_FALSE(f.evidence[1].threshold);
 }
 
-TEST(GpuStarved, RowsPerRunnerAreDoubled) {
+TEST(GpuIdle, NamesRowsRunnersBatchesThenSwitches) {
   Batch b;
+  b.combined().trials.resize(1);
   Both(Share("phase/env_step", 60), With("resources/gpu_util_pct", 20))(b);
-  EXPECT_THAT(Changes(The("gpu_starved", b.Diagnose())), ElementsAre("rollout.num_envs_per_env_runner: 1 -> 2"));
+  b.Configure("learner.options.use_amp", "auto");
+  b.options() = {{"gpu_idle", "learner.options.use_amp", 0, "choice", "auto|true|false"},
+                 {"gpu_idle", "learner.options.minibatch_size", 1, "integer", "[1,)"},
+                 {"gpu_saturated", "learner.options.num_epochs", -1, "integer", "[1,)"}};
+  const Finding f = The("gpu_idle", b.Diagnose());
+  EXPECT_THAT(Changes(f),
+              ElementsAre("rollout.num_envs_per_env_runner: 1 -> 2", "rollout.num_env_runners: 1 -> 2",
+                          "learner.options.minibatch_size: 128 -> 256", "learner.options.use_amp: \"auto\" -> true"));
+  EXPECT_THAT(f.cause, AllOf(HasSubstr("waits for observations"), HasSubstr("by effort and effect")));
+  b.Configure("learner.options.use_amp", true);
+  EXPECT_THAT(Changes(The("gpu_idle", b.Diagnose())), ::testing::SizeIs(3)) << "it is on already";
+}
+
+TEST(GpuIdle, WithoutMuchTimeInEnvsTheWorkIsTooSmall) {
+  Batch b;
+  Both(Share("phase/update_backward", 60), With("resources/gpu_util_pct", 20))(b);
+  EXPECT_THAT(The("gpu_idle", b.Diagnose()).cause, HasSubstr("too little work at a time"));
+}
+
+TEST(TransferBound, WithAGpuEachCopyServesMoreRows) {
+  Batch b;
+  Share("phase/act_transfer", 20)(b);
+  EXPECT_THAT(Changes(The("transfer_bound", b.Diagnose())), ElementsAre("rollout.num_envs_per_env_runner: 1 -> 2"));
+  for (CombinedTrial& t : b.combined().trials) t.data.gpus = 0;
+  EXPECT_THAT(Changes(The("transfer_bound", b.Diagnose())), IsEmpty());
 }
 
 TEST(GpuSaturated, AwakeWithFewUnitsInUseIsLaunchBound) {

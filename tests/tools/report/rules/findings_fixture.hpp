@@ -32,7 +32,15 @@ class Batch {
     TrialData t;
     t.point = t.point_id = t.trial_id = name, t.seed = seed, t.state = TrialState::kCompleted, t.cores = {0, 1}, t.gpus = 1;
     t.config = {{"rollout", {{"num_env_runners", runners}, {"num_envs_per_env_runner", rows}, {"threads", "auto"}}},
-                {"learner", {{"options", {{"num_epochs", 10}, {"minibatch_size", 128}, {"amp", false}, {"share", 0.9}}}}},
+                {"learner",
+                 {{"options",
+                   {{"num_epochs", 10},
+                    {"minibatch_size", 128},
+                    {"amp", false},
+                    {"share", 0.9},
+                    {"per_device_train_batch_size", 16},
+                    {"gradient_accumulation_steps", 4},
+                    {"effective_batch_size", 64}}}}},
                 {"budget", {{"iterations", 6}}},
                 {"checkpoint", {{"every_iterations", 5}}},
                 {"resources", {{"cpus", "auto"}}}};
@@ -41,6 +49,7 @@ class Batch {
                                        {"threads", std::min<double>(static_cast<double>(runners), 2)},
                                        {"learner_threads", 2},
                                        {"floor_uniform/return", 0},
+                                       {"iteration_s", 0.5},
                                        {"train/kl", 0.05},
                                        {"phase/env_step", 40},
                                        {"phase/infer", 20},
@@ -69,6 +78,7 @@ class Batch {
     for (uint64_t i = 0; i < 80; ++i) {
       t.curves["return"].push_back({i + 1, 0, 0, static_cast<double>(i)});
       t.curves["train/kl"].push_back({i + 1, 0, 0, 0.05});
+      t.curves["train/return_std"].push_back({i + 1, 0, 0, 10});
     }
     combined_.trials.push_back({std::move(t), group});
     return *this;
@@ -118,6 +128,12 @@ class Batch {
   Batch& FallsTo(double to) {
     std::vector<CurvePoint>& curve = last().curves["return"];
     for (size_t i = curve.size() * 7 / 8; i < curve.size(); ++i) curve[i].value = to;
+    return *this;
+  }
+  // The spread of the candidates' returns falls to a share of its value in the last eighth.
+  Batch& SpreadFallsTo(double share) {
+    std::vector<CurvePoint>& curve = last().curves["train/return_std"];
+    for (size_t i = curve.size() * 7 / 8; i < curve.size(); ++i) curve[i].value *= share;
     return *this;
   }
   Batch& RunsOutOfMemory() {

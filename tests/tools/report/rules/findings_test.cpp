@@ -37,6 +37,13 @@ std::function<void(Batch&)> Precision(double reached_pct, bool missed) {
   };
 }
 
+std::function<void(Batch&)> SlowUpdates(double seconds) {
+  return [seconds](Batch& b) {
+    b.Measure("iteration_s", seconds);
+    b.options() = {{"slow_updates", "learner.options.gradient_accumulation_steps", -1, "integer", "[0,)"}};
+  };
+}
+
 const std::vector<Edge>& Edges() {
   static const std::vector<Edge> edges = {
       {"cpu_saturated", With("resources/cpu_quota_pct", 90), With("resources/cpu_quota_pct", 89.9), "resources/cpu_quota_pct"},
@@ -56,7 +63,7 @@ const std::vector<Edge>& Edges() {
       {"update_bound", Share("phase/update_optim", 50.1), Share("phase/update_optim", 49.9), "phase/"},
       {"sync_overhead", Share("phase/sync", 10.1), Share("phase/sync", 9.9), "phase/"},
       {"transfer_bound", Share("phase/act_transfer", 15.1), Share("phase/act_transfer", 14.9), "phase/"},
-      {"gpu_starved", Both(Share("phase/env_step", 60), With("resources/gpu_util_pct", 49.9)),
+      {"gpu_idle", Both(Share("phase/env_step", 60), With("resources/gpu_util_pct", 49.9)),
        Both(Share("phase/env_step", 60), With("resources/gpu_util_pct", 50)), "resources/gpu_util_pct"},
       {"gpu_saturated", Both(TwiceTheRunners(1900), With("resources/gpu_util_pct", 95)),
        Both(TwiceTheRunners(1900), With("resources/gpu_util_pct", 94.9)), "resources/gpu_util_pct"},
@@ -71,6 +78,10 @@ const std::vector<Edge>& Edges() {
        "resources/gpu_memory_pct"},
       // Windows of ten: the first has mean 4.5, the best 64.5.
       {"unstable_learning", [](Batch& b) { b.FallsTo(34.4); }, [](Batch& b) { b.FallsTo(34.6); }, "floor_uniform/return"},
+      {"spread_collapsed", [](Batch& b) { b.FallsTo(0).SpreadFallsTo(0.099); },
+       [](Batch& b) { b.FallsTo(0).SpreadFallsTo(0.101); }, "floor_uniform/return"},
+      {"slow_updates", Both(Share("phase/update_optim", 60), SlowUpdates(1.01)),
+       Both(Share("phase/update_optim", 60), SlowUpdates(0.99)), "iteration_s"},
       {"out_of_memory", [](Batch& b) { b.RunsOutOfMemory(); }, [](Batch&) {}, ""},
       {"noisy_measurement", Wavering(4.75), Wavering(4.74), ""},
       {"precision_not_reached", Precision(5.1, true), Precision(5, false), ""},
@@ -165,7 +176,7 @@ TEST(Findings, ProposeMoreTimeForNoiseIfPrecisionEndsTrials) {
 
 TEST(Findings, SilenceNamesTheMeasureAndTheReason) {
   const Diagnosis d = Batch().Forget("resources/gpu").Diagnose();
-  EXPECT_EQ("resources/gpu_util_pct was not measured: no GPU data", WhySilent("gpu_starved", d));
+  EXPECT_EQ("resources/gpu_util_pct was not measured: no GPU data", WhySilent("gpu_idle", d));
   EXPECT_EQ("the report does not compare runners and rows", WhySilent("speedup_flat", Batch().DiagnoseWithoutScores()));
   EXPECT_EQ("resources/cpu_quota_pct was not measured: no resource samples",
             WhySilent("cpu_saturated", Batch().Forget("resources/").Diagnose()));
