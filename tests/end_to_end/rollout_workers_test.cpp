@@ -43,7 +43,7 @@ TEST_F(RolloutWorkers, GiveTheSameBitsForAnyNumber) {
   for (const auto& [learner, parts] : {std::pair{"ppo", kPpo}, {"mappo", kMappo}, {"random", kRandom}}) {
     const std::string whole = std::string(learner) + "0";
     for (const int workers : kLooksForRaces ? std::vector{0, 2} : std::vector{0, 1, 2, 4}) {
-      if (workers == 1 && parts == kRandom) continue;
+      if (workers == 1 && std::string(learner) == "random") continue;
       const std::string name = learner + std::to_string(workers);
       Write(name + ".yaml", Text(name, parts, "budget: {iterations: 5}\nevaluation: {episodes: 3, every_iterations: 4}\n"));
       const Finished run = Run("run " + name + ".yaml --set rollout.workers=" + std::to_string(workers));
@@ -52,7 +52,8 @@ TEST_F(RolloutWorkers, GiveTheSameBitsForAnyNumber) {
       if (workers > 0) ExpectSameBits(name, whole);
       const std::string warnings = Result(name)["warnings"].dump();
       EXPECT_EQ(warnings == "[]", workers < 4) << warnings;
-      if (workers == 4) EXPECT_THAT(warnings, HasSubstr("1 of 4 rollout workers were ended, because the envs form 3 chunks"));
+      EXPECT_EQ(warnings.find("1 of 4 rollout workers were ended, because the envs form 3 chunks") != std::string::npos,
+                workers == 4);
     }
   }
 }
