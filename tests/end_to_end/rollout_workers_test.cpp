@@ -51,9 +51,10 @@ TEST_F(RolloutWorkers, GiveTheSameBitsForAnyNumber) {
       EXPECT_EQ(std::filesystem::exists(Attempt(name) / "worker-1.log"), workers > 0);
       if (workers > 0) ExpectSameBits(name, whole);
       const std::string warnings = Result(name)["warnings"].dump();
-      EXPECT_EQ(warnings == "[]", workers < 4) << warnings;
+      const bool surplus = workers == 4 && std::string(learner) != "random";  // may ask for candidates later
+      EXPECT_EQ(warnings == "[]", !surplus) << warnings;
       EXPECT_EQ(warnings.find("1 of 4 rollout workers were ended, because the envs form 3 chunks") != std::string::npos,
-                workers == 4);
+                surplus);
     }
   }
 }

@@ -70,9 +70,9 @@ void WorkerGroup::StartRollout(uint64_t horizon, const std::optional<std::vector
   RestartLost();
 }
 
-// Neighbouring chunks. Ends workers that would get none.
+// Neighbouring chunks. Ends workers that would get none, unless the learner may evaluate candidates, too.
 void WorkerGroup::ShareChunks(uint64_t chunks) {
-  if (workers_.size() > chunks) {
+  if (workers_.size() > chunks && rollout_->order.whole == 0) {
     setup_.warn(
         fmt::format("rollout.workers: {} of {} rollout workers were ended, because the envs form {} of rollout.chunk_rows "
                     "envs, and each is played by one process",
