@@ -170,6 +170,8 @@ constexpr NamedFact kVariables[] = {
     {"BACKPLANE_VALIDATE", "`off` skips the fast cases before the first trial with a new plugin file."},
     {"BACKPLANE_PROGRAM", "Set by Backplane for its tools: the program that was typed."},
     {"BACKPLANE_WORKERS", "Ray cluster that runs the rollout workers, as `ray:ADDRESS`; without it, this machine runs them."},
+    {"BACKPLANE_MIXED_NODES",
+     "Any value allows rollout workers on nodes with different processors; results may then differ in the last bits."},
     {"BACKPLANE_REPORT_FD", "Set by Backplane for a trial by command: the pipe that takes its reports."},
     {"BACKPLANE_REPORT_INODE", "Set by Backplane for a trial by command: the identity of that pipe."},
     {"BACKPLANE_TRIAL_DIR", "Set by Backplane for a trial by command: the folder of the trial."},

@@ -101,7 +101,7 @@ void NoteWhatIsMissing(const Plan& plan) {
     if (!why.empty()) LogInfo("note: {}", why);
 }
 
-// Workers are invisible in the plan: processes of a trial that play its candidates.
+// Workers are invisible in the plan: processes of a trial that play its episodes.
 void NoteWorkers(const Plan& plan) {
   uint64_t workers = plan.base.experiment.rollout.workers;
   for (size_t i = 0; i < plan.points.size(); ++i) {
@@ -112,7 +112,7 @@ void NoteWorkers(const Plan& plan) {
     if (own) workers = std::max(workers, plan.ExperimentOf(i).rollout.workers);
   }
   if (workers == 0) return;
-  LogInfo("note: {} {} the candidates of {} (rollout.workers)", workers, workers == 1 ? "process plays" : "processes play",
+  LogInfo("note: {} {} the episodes of {} (rollout.workers)", workers, workers == 1 ? "process plays" : "processes play",
           plan.trials.size() == 1 ? "the trial" : "a trial");
 }
 

@@ -179,7 +179,7 @@ ExitReason TryToShareOut(const TrialSpec& spec, TrialParts* parts) {
   try {
     bp_limits limits = Limits(spec.experiment.budget, {}, parts->env().rows(), parts->call_rows());
     if (SourceOf(parts->env())) limits.items = ItemsOf(parts->env());
-    CheckPlaysElsewhere(parts->learner(), parts->learner().Plan(limits));
+    CheckPlaysElsewhere(parts->learner(), parts->env(), parts->learner().Plan(limits));
     return {};
   } catch (...) {
     return ReasonOfCurrentException();

@@ -17,6 +17,7 @@ void CollectCandidates::Check(const bp_request& request) const {
 // The next request is unknown here. Sending the state is cheap compared with the gain from workers.
 void CollectCandidates::BeforePlan(const bp_limits& limits) {
   if (parts_.workers == nullptr) return;
+  turn_begun_ = true;
   parts_.workers->BeginTurn(limits, SaveLearner(*StateOf(parts_.learner), parts_.learner));
 }
 
@@ -30,7 +31,8 @@ bool CollectCandidates::Collect(const bp_request& request) {
   const int64_t deadline_ns = DeadlineOf(budget, spent, Deadline::kPatienceAfterBudget);
   scorer.EndBy(deadline_ns);
   if (parts_.workers != nullptr) parts_.workers->EndBy(deadline_ns);
-  if (!scorer.Score(request, parts_.threads.clocks(), parts_.workers)) return false;
+  if (!scorer.Score(request, parts_.threads.clocks(), std::exchange(turn_begun_, false) ? parts_.workers : nullptr))
+    return false;
   WarnOfCapped(scorer);
   record_.Add(scorer.env_steps(), scorer.use(), scorer.episodes(), scorer.info_names());
   const PhaseSpan span(parts_.clock(), Phase::kBatchBuild);

@@ -32,6 +32,7 @@ class CollectCandidates : public Collecting {
   PlayRecord& record_;
   WarningList& warnings_;
   bool warned_of_cap_ = false;
+  bool turn_begun_ = false;                  // the workers can plan the next request
   std::unique_ptr<CandidateScorer> scorer_;  // created by the first request
   bool bound_ = false;                       // to the env
 };

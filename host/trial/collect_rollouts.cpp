@@ -4,6 +4,7 @@
 
 #include "trial/checkpoint.hpp"
 #include "trial/plugin_state.hpp"
+#include "trial/start_workers.hpp"
 
 namespace backplane {
 namespace {
@@ -29,6 +30,7 @@ CollectRollouts::CollectRollouts(const LoopParts& parts, LoopState& state, PlayR
 void CollectRollouts::Check(const bp_request& request) const {
   CheckBudgetEnds(parts_, "collects rollouts");
   CheckHorizon(request.u.rollout.horizon, parts_.env, parts_.learner);
+  if (parts_.workers) CheckPlaysElsewhere(parts_.learner, parts_.env, request);
 }
 
 bool CollectRollouts::Collect(const bp_request& request) {
@@ -36,8 +38,13 @@ bool CollectRollouts::Collect(const bp_request& request) {
   state_.iteration.begun = true;
   parts_.status.SetPhase("rollout");
   const uint64_t horizon = request.u.rollout.horizon;
-  if (!collector_.Collect(horizon, parts_.threads.clocks())) return false;
-  record_.Add(horizon * parts_.env.rows(), collector_.use(), collector_.episodes(), collector_.info_names());
+  std::vector<PhaseClock>& clocks = parts_.threads.clocks();
+  WorkerGroup* const workers = parts_.workers;
+  if (!(workers ? workers->PlayRollout(horizon, SavePolicy(parts_.learner), &collector_, clocks)
+                : collector_.Collect(horizon, clocks)))
+    return false;
+  record_.Add(horizon * parts_.env.rows(), workers ? workers->use() : collector_.use(), collector_.episodes(),
+              collector_.info_names());
   const PhaseSpan span(parts_.clock(), Phase::kBatchBuild);
   parts_.status.SetPhase("batch_build");
   bp_delivery delivery = collector_.Delivery();
@@ -59,7 +66,7 @@ void CollectRollouts::Save(Checkpoint* checkpoint) {
   checkpoint->parts["rows"] = ToBytes(collector_.rows().state);
   if (!collector_.started()) return;  // its rows were used for candidates since
   if (!KeepsEnvState(parts_.env)) return;
-  SaveEnv(parts_.env, checkpoint);
+  collector_.holds_elsewhere() ? SaveEnv(collector_.SaveEnvRows(), checkpoint) : SaveEnv(parts_.env, checkpoint);
   checkpoint->parts["states"] = collector_.SaveStateEntries();
 }
 

@@ -6,6 +6,7 @@
 #include "trial/collect_candidates.hpp"
 #include "trial/collect_data.hpp"
 #include "trial/collect_rollouts.hpp"
+#include "trial/plugin_state.hpp"
 
 namespace backplane {
 
@@ -15,7 +16,8 @@ class CollectingSet {
       : record_(parts, state),
         rollouts_(parts, state, record_, warnings),
         candidates_(parts, state, record_, warnings),
-        data_(parts, state, warnings) {}
+        data_(parts, state, warnings),
+        offers_policy_(OffersPolicy(parts.learner)) {}
 
   static bool Serves(const bp_request& request) {
     return request.kind == BP_REQ_ROLLOUT || request.kind == BP_REQ_EVALUATE || request.kind == BP_REQ_DATA;
@@ -28,9 +30,13 @@ class CollectingSet {
       default: return data_;
     }
   }
-  // Call before the learner's next plan.
-  void BeforePlan(const bp_limits& limits) { candidates_.BeforePlan(limits); }
+  // Call before the learner's next plan. A learner that collects rollouts and offers its policy does not save its whole state
+  // for workers.
+  void BeforePlan(const bp_limits& limits) {
+    if (!after_rollout_ || !offers_policy_) candidates_.BeforePlan(limits);
+  }
   bool Collect(const bp_request& request) {
+    after_rollout_ = request.kind == BP_REQ_ROLLOUT;
     Collecting& next = Of(request);
     if (next.BindsEnv() && bound_ != &next) std::exchange(bound_, &next)->ReleaseEnv();
     return next.Collect(request);
@@ -49,6 +55,8 @@ class CollectingSet {
   CollectCandidates candidates_;
   CollectData data_;
   Collecting* bound_ = &rollouts_;
+  bool after_rollout_ = false;
+  const bool offers_policy_;
 };
 
 }  // namespace backplane

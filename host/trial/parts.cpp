@@ -125,7 +125,8 @@ void TrialParts::Load(const Wanted& wanted) {
   chunk_rows_ = call_rows_ = concurrent ? experiment.rollout.ChunkRows() : rows;
   const bool any_rows =
       (env_flags & BP_FLAG_MANY_ROWS) != 0 && (learner_module_->descriptor(spec_.learner.id).flags & BP_FLAG_ROW_EXACT) != 0;
-  if (concurrent && any_rows && !experiment.rollout.chunk_rows)
+  // Rollout workers share chunks, and all processes must call for the same rows.
+  if (concurrent && any_rows && !experiment.rollout.chunk_rows && experiment.rollout.workers == 0)
     call_rows_ = ManyRowsOfACall(chunk_rows_, rows / threads_->collecting());
   MakeEnvAndLearner();
   monitors_ = std::make_unique<MonitorHost>(monitor_sinks_, MonitorPatience::Within(experiment.resources.hang_timeout_s));

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
+#include "backplane/ext/policy.h"
 #include "rollout/row_snapshots.hpp"
 
 namespace backplane {
@@ -23,6 +26,33 @@ std::vector<std::byte> SaveLearner(const bp_learner_state_1& state, LearnerInsta
 void LoadLearner(const bp_learner_state_1& state, LearnerInstance& learner, const std::vector<std::byte>& saved) {
   const StateReader reader(saved);
   learner.Call("load", [&](bp_learner* handle) { return state.load(handle, reader.get()); });
+  reader.CheckAllIsRead(learner.id());
+}
+
+namespace {
+
+const bp_learner_policy_1* PolicyOf(const LearnerInstance& learner) {
+  return learner.Extension<bp_learner_policy_1>(BP_LEARNER_POLICY_1);
+}
+
+}  // namespace
+
+bool OffersPolicy(const LearnerInstance& learner) { return PolicyOf(learner) != nullptr; }
+
+std::optional<std::vector<std::byte>> SavePolicy(LearnerInstance& learner) {
+  const bp_learner_policy_1* const policy = PolicyOf(learner);
+  if (policy == nullptr) return std::nullopt;
+  std::vector<std::byte> bytes;
+  const StateWriter writer(&bytes);
+  learner.Call("save (policy)", [&](bp_learner* handle) { return policy->save(handle, writer.get()); });
+  return bytes;
+}
+
+void LoadPolicy(LearnerInstance& learner, const std::vector<std::byte>& saved) {
+  const bp_learner_policy_1* const policy = PolicyOf(learner);
+  if (policy == nullptr) throw TrialFailure(BP_E_INTERNAL, learner.id(), "offers " BP_LEARNER_POLICY_1 " only in the trial");
+  const StateReader reader(saved);
+  learner.Call("load (policy)", [&](bp_learner* handle) { return policy->load(handle, reader.get()); });
   reader.CheckAllIsRead(learner.id());
 }
 
@@ -72,6 +102,8 @@ void SaveEnv(EnvInstance& env, Checkpoint* checkpoint) {
   const StateWriter writer(&bytes);
   env.Call("save", [&](bp_env* handle) { return StateOf(env)->save(handle, writer.get()); });
 }
+
+void SaveEnv(std::vector<std::byte> rows, Checkpoint* checkpoint) { checkpoint->parts[kRowsPart] = std::move(rows); }
 
 void LoadEnv(EnvInstance& env, const Checkpoint& checkpoint) {
   const std::vector<std::byte>& bytes = PartOf(checkpoint, PartFor(env));

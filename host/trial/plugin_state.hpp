@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,12 @@ const bp_learner_state_1* StateOf(const LearnerInstance& learner);
 std::vector<std::byte> SaveLearner(const bp_learner_state_1& state, LearnerInstance& learner);
 void LoadLearner(const bp_learner_state_1& state, LearnerInstance& learner, const std::vector<std::byte>& saved);
 
+// Saves what `act` reads, by ext/policy.h; absent: the learner does not offer it. Load is for a learner that does. Both throw
+// TrialFailure. [control]
+bool OffersPolicy(const LearnerInstance& learner);
+std::optional<std::vector<std::byte>> SavePolicy(LearnerInstance& learner);
+void LoadPolicy(LearnerInstance& learner, const std::vector<std::byte>& saved);
+
 // The learner's table, for a trial that starts from another trial. Throws TrialFailure if it has none.
 const bp_learner_state_1& NeedState(const LearnerInstance& learner);
 // Loads the state that the other trial's learner saved. Throws TrialFailure, also if it does not fit. [control]
@@ -82,6 +89,8 @@ bool HasEnvState(const Checkpoint& checkpoint, const EnvInstance& env);
 
 // Both throw TrialFailure if the env returns an error. [control]
 void SaveEnv(EnvInstance& env, Checkpoint* checkpoint);
+// The same from snapshots of all rows.
+void SaveEnv(std::vector<std::byte> rows, Checkpoint* checkpoint);
 void LoadEnv(EnvInstance& env, const Checkpoint& checkpoint);
 
 }  // namespace backplane

@@ -75,7 +75,7 @@ class TrialProcess {
   bool records() const { return task_.film.empty(); }
   ExitReason RunToItsEnd();
   void Load();
-  void MakeWorkers(StartedWorkers* started);
+  void MakeWorkers();
   void MakeLoop();
   void RunLoop();
   void WriteFilm();
@@ -97,7 +97,8 @@ class TrialProcess {
   std::vector<std::string> plugin_warnings_;
   bool warnings_left_out_ = false;
   TrialParts parts_;
-  std::unique_ptr<WorkerGroup> workers_;  // NULL: none
+  std::unique_ptr<StartedWorkers> started_workers_;  // NULL: none
+  std::unique_ptr<WorkerGroup> workers_;             // NULL: none
   std::unique_ptr<TrialLoop> loop_;
   std::mutex finish_mutex_;  // guards the members below, because a plugin may call exit() on any thread
   bool finished_ = false;
@@ -128,28 +129,31 @@ ExitReason TrialProcess::RunToItsEnd() {
 }
 
 void TrialProcess::Load() {
-  const auto started = records() ? StartWorkers(spec_, trial_json_) : nullptr;  // they load while this process does
+  if (records()) started_workers_ = StartWorkers(spec_, trial_json_);  // they load while this process does
   parts_.Load({.monitors = records(), .evaluation_rows = records() ? spec_.experiment.evaluation.episodes : 1});
   if (!records()) return;
-  if (started) MakeWorkers(started.get());
+  if (started_workers_) MakeWorkers();
   parts_.monitors()->Start();
   MakeLoop();
 }
 
-void TrialProcess::MakeWorkers(StartedWorkers* started) {
+void TrialProcess::MakeWorkers() {
   CheckPlaysElsewhere(parts_.learner());
   const auto beat = [this] { status_.Beat(); };
-  WorkerLinks links = started->Links(g_cancelled, beat);
+  WorkerLinks links = started_workers_->Links(g_cancelled, beat);
   const double silence_s = spec_.experiment.resources.hang_timeout_s * kWorkerSilence;
   workers_ = std::make_unique<WorkerGroup>(
-      std::move(links), WorkerGroup::Setup{.trial_id = spec_.trial_id,
-                                           .learner = parts_.learner().id(),
-                                           .token = started->token(),
-                                           .chunk_rows = parts_.chunk_rows(),
-                                           .silence_s = silence_s,
-                                           .cancelled = &g_cancelled,
-                                           .beat = beat,
-                                           .warn = [this](const std::string& sentence) { loop_->Warn(sentence); }});
+      std::move(links),
+      WorkerGroup::Setup{
+          .trial_id = spec_.trial_id,
+          .learner = parts_.learner().id(),
+          .token = started_workers_->token(),
+          .chunk_rows = parts_.chunk_rows(),
+          .silence_s = silence_s,
+          .cancelled = &g_cancelled,
+          .beat = beat,
+          .warn = [this](const std::string& sentence) { loop_->Warn(sentence); },
+          .restart = [this, beat](uint64_t number) { return started_workers_->Restart(number, g_cancelled, beat); }});
 }
 
 void TrialProcess::MakeLoop() {

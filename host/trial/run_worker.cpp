@@ -1,5 +1,6 @@
 #include "trial/run_worker.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,11 +8,13 @@
 #include <csignal>
 #include <cstdlib>
 #include <optional>
+#include <utility>
 
 #include "base/error_words.hpp"
 #include "log/log.hpp"
 #include "plugin/plugin_error.hpp"
 #include "rollout/candidate_scorer.hpp"
+#include "rollout/rollout_collector.hpp"
 #include "trial/exit_reason.hpp"
 #include "trial/parts.hpp"
 #include "trial/plugin_state.hpp"
@@ -46,14 +49,28 @@ class WorkerProcess {
                            spec_.experiment.seed, cancelled_, [this] { Beat(); });
     scorer.CapEpisodes(spec_.experiment.evaluation.max_episode_steps);
     scorer.Bind();
+    bool scores_candidates = true;  // its buffers are bound to the env
     parts_.threads()->clocks()[0].Start(Phase::kIdle);
     const char* const token = std::getenv(kWorkerTokenVariable);
     mail_.Send(Hello{.token = token == nullptr ? "" : token,
                      .trial_id = spec_.trial_id,
                      .number = order_.number,
                      .threads = parts_.threads()->collecting(),
-                     .rows = parts_.env().rows()});
-    while (const std::optional<Turn> turn = mail_.NextTurn()) Play(*turn, &scorer);
+                     .rows = parts_.env().rows(),
+                     .processor = ProcessorOfThis()});
+    for (;;) {
+      const Mailbox::Work work = mail_.NextTurn();
+      if (const auto* rollout = std::get_if<Mailbox::GivenRollout>(&work)) {
+        scores_candidates = false;
+        Play(*rollout);
+        continue;
+      }
+      if (!std::exchange(scores_candidates, true)) {
+        collector_->ReleaseEnv();
+        scorer.Bind();
+      }
+      Play(std::get<Turn>(work), &scorer);
+    }
   }
 
  private:
@@ -83,11 +100,53 @@ class WorkerProcess {
       // Other requests yield no scores, because the trial rejects them.
       if (request.kind == BP_REQ_EVALUATE) scorer->PlayGiven(clocks);
     }
-    mail_.Send(HowItWent(turn, before, SumOf(clocks), scorer->use()));
+    mail_.Send(HowItWent(turn.number, before, SumOf(clocks), scorer->use()));
   }
 
-  Done HowItWent(const Turn& turn, const PhaseSums& before, const PhaseSums& after, const PoolUse& use) {
-    Done done{.turn = turn.number, .phases = {}};
+  void Play(const Mailbox::GivenRollout& given) {
+    std::vector<PhaseClock>& clocks = parts_.threads()->clocks();
+    const PhaseSums before = SumOf(clocks);
+    const RolloutOrder& order = given.order;
+    RolloutCollector& collector = Collector();
+    {
+      const PhaseSpan prepares(clocks[0], Phase::kSync);
+      LoadPolicyOf(order);
+      collector.SetPolicySteps(order.policy_steps);
+      collector.BeginShared(order.horizon, clocks[0]);
+      for (const ChunkStart& start : given.starts)
+        if (!collector.SetStart(start)) throw FrameError("expected the rows of a chunk, got a different size");
+      collector.PlayGiven(order.chunks, clocks);
+      for (const uint64_t chunk : order.chunks) mail_.Send(PlayedChunk{order.number, collector.PlayedOf(chunk)});
+    }
+    mail_.Send(HowItWent(order.number, before, SumOf(clocks), collector.use()));
+  }
+
+  // Binds the env to its own buffers in its next rollout.
+  RolloutCollector& Collector() {
+    if (!collector_)
+      collector_ = std::make_unique<RolloutCollector>(
+          parts_.env(), parts_.learner(), parts_.threads()->collectors(),
+          RolloutCollectorConfig{parts_.call_rows(), spec_.experiment.seed, parts_.chunk_rows()}, cancelled_,
+          [this] { Beat(); });
+    return *collector_;
+  }
+
+  void LoadPolicyOf(const RolloutOrder& order) {
+    LearnerInstance& learner = parts_.learner();
+    if (order.whole == 0) return LoadPolicy(learner, order.state);
+    LoadLearner(*StateOf(learner), learner, order.state);
+    const bp_request request = learner.Plan(order.limits);
+    if (request.kind != BP_REQ_ROLLOUT || request.u.rollout.horizon != order.horizon)
+      throw TrialFailure(
+          BP_E_INTERNAL, learner.id(),
+          fmt::format("plan: with the same saved state and limits, it asks for a rollout of {} steps in the trial, but "
+                      "for a different request in a rollout worker; make the plan depend only on them, or set "
+                      "rollout.workers: 0",
+                      order.horizon));
+  }
+
+  Done HowItWent(uint64_t turn, const PhaseSums& before, const PhaseSums& after, const PoolUse& use) {
+    Done done{.turn = turn, .phases = {}};
     for (size_t p = 0; p < kPhaseCount; ++p) {
       done.phases.ns[p] = after.ns[p] - before.ns[p];
       done.phases.cpu_ns[p] = after.cpu_ns[p] - before.cpu_ns[p];
@@ -114,6 +173,7 @@ class WorkerProcess {
   std::atomic<int64_t> last_beat_ns_{0};
   StatusWriter status_;
   TrialParts parts_;
+  std::unique_ptr<RolloutCollector> collector_;  // created by the first rollout
 };
 
 Failed FailureOfCurrentException() {

@@ -8,8 +8,11 @@
 #include <string>
 #include <string_view>
 
+#include "backplane/ext/policy.h"
+#include "backplane/ext/snapshot.h"
 #include "base/python.hpp"
 #include "machine/cpu.hpp"
+#include "rollout/row_snapshots.hpp"
 #include "trial/plugin_state.hpp"
 #include "workers/local_workers.hpp"
 #include "workers/ray_workers.hpp"
@@ -17,8 +20,8 @@
 namespace backplane {
 namespace {
 
-[[noreturn]] void RefuseWorkers(const LearnerInstance& learner, const std::string& why) {
-  throw TrialFailure(BP_E_UNSUPPORTED, learner.id(), fmt::format("{}; remove {}", why, kWorkersKey));
+[[noreturn]] void RefuseWorkers(const std::string& plugin, const std::string& why) {
+  throw TrialFailure(BP_E_UNSUPPORTED, plugin, fmt::format("{}; remove {}", why, kWorkersKey));
 }
 
 // Set by the engine that runs the trial: "ray:ADDRESS". Absent: workers are processes on this machine.
@@ -48,21 +51,30 @@ std::unique_ptr<StartedWorkers> StartWorkers(const TrialSpec& spec, const std::f
 void CheckPlaysElsewhere(const LearnerInstance& learner) {
   if (!learner.row_exact())
     RefuseWorkers(
-        learner,
+        learner.id(),
         "its action for a row may depend on other rows of the call (it is not ROW_EXACT), so workers would change the "
         "results");
-  if (StateOf(learner) == nullptr)
-    RefuseWorkers(learner,
-                  "workers start each iteration from its saved state, but it cannot save any (" BP_LEARNER_STATE_1 ")");
+  if (StateOf(learner) == nullptr && !OffersPolicy(learner))
+    RefuseWorkers(learner.id(),
+                  "rollout workers start each iteration from its policy or its saved state, but it offers "
+                  "neither (" BP_LEARNER_POLICY_1 ", " BP_LEARNER_STATE_1 ")");
 }
 
-void CheckPlaysElsewhere(const LearnerInstance& learner, const bp_request& first) {
-  if (first.kind != BP_REQ_EVALUATE)
-    RefuseWorkers(
-        learner,
-        "rollout workers play episodes of candidates, but it has none; its rollouts and updates use the threads of one process "
-        "(rollout.threads)");
+void CheckPlaysElsewhere(const LearnerInstance& learner, const EnvInstance& env, const bp_request& request) {
   CheckPlaysElsewhere(learner);
+  if (request.kind == BP_REQ_EVALUATE) {
+    if (StateOf(learner) == nullptr)
+      RefuseWorkers(learner.id(),
+                    "rollout workers plan its candidates from its saved state, but it cannot save any (" BP_LEARNER_STATE_1
+                    ")");
+  } else if (request.kind != BP_REQ_ROLLOUT) {
+    RefuseWorkers(learner.id(), "rollout workers play episodes or rollouts, but it asks for neither");
+  } else if (env.resets_itself() || !HasSnapshots(env)) {
+    RefuseWorkers(env.id(), env.resets_itself()
+                                ? "rollout workers share its envs, but it steps all of them together and resets them itself"
+                                : "a killed rollout worker's envs are restored one by one, but it does not save single envs "
+                                  "(" BP_ENV_SNAPSHOT_1 ")");
+  }
 }
 
 }  // namespace backplane

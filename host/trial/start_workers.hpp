@@ -16,9 +16,9 @@ inline constexpr char kWorkersKey[] = "rollout.workers";
 // trial, because they end with it. Throws std::runtime_error, and TrialFailure (BP_E_CONFIG) if another attempt would fail too.
 std::unique_ptr<StartedWorkers> StartWorkers(const TrialSpec& spec, const std::filesystem::path& trial_json);
 
-// Throws TrialFailure (BP_E_UNSUPPORTED) if other processes cannot play this learner's candidates.
+// Throws TrialFailure (BP_E_UNSUPPORTED) if other processes cannot play for this learner.
 void CheckPlaysElsewhere(const LearnerInstance& learner);
-// The same check for its first request, before any update.
-void CheckPlaysElsewhere(const LearnerInstance& learner, const bp_request& first);
+// The same check for a request, such as the first one: rollouts need an env whose rows can move to another process.
+void CheckPlaysElsewhere(const LearnerInstance& learner, const EnvInstance& env, const bp_request& request);
 
 }  // namespace backplane

@@ -9,6 +9,7 @@
 #include "backplane/ext/gpus.h"
 #include "backplane/ext/held_out.h"
 #include "backplane/ext/inject.h"
+#include "backplane/ext/policy.h"
 #include "backplane/ext/snapshot.h"
 #include "backplane/ext/source.h"
 #include "backplane/ext/state.h"
@@ -255,6 +256,12 @@ TEST(Layout, LearnerState1) {
   SIZE(bp_learner_state_1, 24);
   AT(bp_learner_state_1, struct_size, 0); AT(bp_learner_state_1, reserved, 4); AT(bp_learner_state_1, save, 8);
   AT(bp_learner_state_1, load, 16);
+}
+
+TEST(Layout, LearnerPolicy1) {
+  SIZE(bp_learner_policy_1, 32);
+  AT(bp_learner_policy_1, struct_size, 0); AT(bp_learner_policy_1, reserved, 4); AT(bp_learner_policy_1, save, 8);
+  AT(bp_learner_policy_1, load, 16); AT(bp_learner_policy_1, form, 24);
 }
 
 TEST(Layout, EnvState1) {

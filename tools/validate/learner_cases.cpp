@@ -14,6 +14,7 @@
 #include "validate/case_table.hpp"
 #include "validate/doing.hpp"
 #include "validate/driven_learner.hpp"
+#include "validate/policy_case.hpp"
 #include "validate/use.hpp"
 
 namespace backplane {
@@ -433,6 +434,9 @@ std::vector<Case> LearnerCases() {
        StateIsRead, kTrains | CallSet{PluginCall::kSave, PluginCall::kLoad}},
       {"names-its-tensors", kOfLearners, "Tensors have unique names and finite numbers.", "Add each one once in Tensors().",
        NamesItsTensors, kTrains | CallSet{PluginCall::kTensors}},
+      {"policy-acts", kOfLearners, "A loaded policy acts like the learner that saved it, without a plan.",
+       "Save and load everything that `act` reads, and prepare it in `load`.", PolicyActs,
+       kTrains | CallSet{PluginCall::kSave, PluginCall::kLoad, PluginCall::kOtherExtension}, Evidence::kCompares},
       {"improves", kOfLearners, "On an easy task the return rises after some iterations.",
        "Test it on a task that you know; check the learning rate.", Improves, kTrains},
   };

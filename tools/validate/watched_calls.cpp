@@ -10,6 +10,7 @@
 #include "backplane/ext/held_out.h"
 #include "backplane/ext/inject.h"
 #include "backplane/ext/memory.h"
+#include "backplane/ext/policy.h"
 #include "backplane/ext/render.h"
 #include "backplane/ext/snapshot.h"
 #include "backplane/ext/source.h"
@@ -95,6 +96,12 @@ const void* WatchExtension(std::string_view id, const void* raw) {
     return WatchTable<kWho, bp_learner_state_1>(raw, [](bp_learner_state_1* table) {
       Slot<kWho, kSave, &bp_learner_state_1::save>::Set(table);
       Slot<kWho, kLoad, &bp_learner_state_1::load>::Set(table);
+    });
+  if (id == BP_LEARNER_POLICY_1)
+    return WatchTable<kWho, bp_learner_policy_1>(raw, [](bp_learner_policy_1* table) {
+      Slot<kWho, kSave, &bp_learner_policy_1::save>::Set(table);
+      Slot<kWho, kLoad, &bp_learner_policy_1::load>::Set(table);
+      Slot<kWho, kOtherExtension, &bp_learner_policy_1::form>::Set(table);
     });
   if (id == BP_LEARNER_TENSORS_1) return WatchAll<kWho, bp_learner_tensors_1, kTensors, &bp_learner_tensors_1::get>(raw);
   if (id == BP_LEARNER_HELD_OUT_1)

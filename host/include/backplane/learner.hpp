@@ -125,6 +125,10 @@ concept SavesState = requires(P& p, const P& c, const Writer& w, const Reader& r
   c.Save(w), p.Load(r);
 };
 template <class P>
+concept SavesPolicy = requires(P& p, const P& c, const Writer& w, const Reader& r) {
+  c.SavePolicy(w), p.LoadPolicy(r), std::string(c.PolicyForm());
+};
+template <class P>
 concept TellsTensors = requires(const P& c, NamedTensors* t) {
   c.Tensors(t);
 };
@@ -132,7 +136,8 @@ concept TellsTensors = requires(const P& c, NamedTensors* t) {
 
 // The ABI side of a learner class P, which has kAbout, kOptions (optional) and a constructor from LearnerSetup. With `void
 // Save(const bp::Writer&) const` and `void Load(const bp::Reader&)` it supports "bp.learner.state/1", with `void
-// Tensors(bp::NamedTensors*) const` also "bp.learner.tensors/1".
+// Tensors(bp::NamedTensors*) const` also "bp.learner.tensors/1", with SavePolicy and LoadPolicy (like Save and Load) and
+// `std::string PolicyForm() const` also "bp.learner.policy/1".
 template <class P>
 class LearnerPlugin {
  public:
@@ -151,6 +156,10 @@ class LearnerPlugin {
                           bp_learner** out) noexcept {
     static_assert(detail::SavesState<P> || !(detail::Names_Save<P> || detail::Names_Load<P>),
                   "the state of a learner should be both: void Save(const bp::Writer&) const, void Load(const bp::Reader&)");
+    static_assert(
+        detail::SavesPolicy<P> || !(detail::Names_SavePolicy<P> || detail::Names_LoadPolicy<P> || detail::Names_PolicyForm<P>),
+        "the policy of a learner should be all of: void SavePolicy(const bp::Writer&) const, void LoadPolicy(const "
+        "bp::Reader&), std::string PolicyForm() const");
     static_assert(detail::TellsTensors<P> || !detail::Names_Tensors<P>,
                   "the weights of a learner should be listed by: void Tensors(bp::NamedTensors*) const, public");
     P::template CheckHooks<P>();
@@ -182,6 +191,17 @@ class LearnerPlugin {
   static bp_status DoLoad(bp_learner* learner, const bp_reader* reader) noexcept {
     return Guard(Self(learner)->host(), [&] { Self(learner)->Load(Reader(reader)); });
   }
+  static bp_status DoSavePolicy(bp_learner* learner, const bp_writer* writer) noexcept {
+    return Guard(Self(learner)->host(), [&] { Self(learner)->SavePolicy(Writer(writer)); });
+  }
+  static bp_status DoLoadPolicy(bp_learner* learner, const bp_reader* reader) noexcept {
+    return Guard(Self(learner)->host(), [&] { Self(learner)->LoadPolicy(Reader(reader)); });
+  }
+  static const char* DoPolicyForm(bp_learner* learner) noexcept {
+    std::string& form = static_cast<LearnerPlugin*>(Self(learner))->form_;
+    Guard(Self(learner)->host(), [&] { form = Self(learner)->PolicyForm(); });
+    return form.c_str();
+  }
   static bp_status DoTensors(bp_learner* learner, bp_named_tensors* out) noexcept {
     return Guard(Self(learner)->host(), [&] {
       NamedTensors& told = static_cast<LearnerPlugin*>(Self(learner))->told_;
@@ -198,6 +218,10 @@ class LearnerPlugin {
       static constexpr bp_learner_state_1 state = {sizeof(bp_learner_state_1), 0, DoSave, DoLoad};
       if (std::strcmp(id, BP_LEARNER_STATE_1) == 0) return &state;
     }
+    if constexpr (detail::SavesPolicy<P>) {
+      static constexpr bp_learner_policy_1 policy = {sizeof(bp_learner_policy_1), 0, DoSavePolicy, DoLoadPolicy, DoPolicyForm};
+      if (std::strcmp(id, BP_LEARNER_POLICY_1) == 0) return &policy;
+    }
     if constexpr (detail::TellsTensors<P>) {
       static constexpr bp_learner_tensors_1 tensors = {sizeof(bp_learner_tensors_1), 0, DoTensors};
       if (std::strcmp(id, BP_LEARNER_TENSORS_1) == 0) return &tensors;
@@ -206,6 +230,7 @@ class LearnerPlugin {
   }
 
   NamedTensors told_;  // valid since the last call of DoTensors
+  std::string form_;   // valid since the last call of DoPolicyForm
 };
 
 }  // namespace bp

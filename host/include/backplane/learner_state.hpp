@@ -5,6 +5,7 @@
 #include <string>
 #include <type_traits>
 
+#include "backplane/ext/policy.h"
 #include "backplane/ext/state.h"
 #include "backplane/plugin.hpp"
 

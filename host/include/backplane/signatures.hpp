@@ -19,4 +19,7 @@
 namespace bp::detail {
 BP_NAMED(Save)
 BP_NAMED(Load)
+BP_NAMED(SavePolicy)
+BP_NAMED(LoadPolicy)
+BP_NAMED(PolicyForm)
 }  // namespace bp::detail

@@ -118,8 +118,8 @@ const std::vector<HostKey>& Table() {
           "pins each thread to its own core, for an otherwise idle machine; affects speed, never results",
           MEMBER(rollout.pin_threads)),
       Key("rollout.workers", kSpeed, Type::kInteger, "[0,1024]", "0", "num_remote_workers,num_actors",
-          "rollout workers, processes that evaluate candidates of learners that have some; 0: the trial evaluates them; "
-          "affects speed, never results",
+          "rollout workers, processes that play the rollouts or candidates of the trial; 0: the trial plays them; affects "
+          "speed, never results",
           MEMBER(rollout.workers)),
       In(Key("rollout.chunk_rows", kIdentity, Type::kInteger, "auto|[1,1048576]", "auto", "chunk_size",
              "envs per act or step call; affects results", MEMBER(rollout.chunk_rows)),

@@ -24,6 +24,14 @@ void ChunkQueue::Start(uint64_t horizon) {
   }
 }
 
+void ChunkQueue::StartOnly(const std::vector<uint64_t>& chunks) {
+  for (size_t i = 0; i < chunks_.size(); ++i) progress_[i].store(horizon_, std::memory_order_relaxed);
+  for (const uint64_t i : chunks) {
+    chunks_[i].t = 0;
+    progress_[i].store(0, std::memory_order_relaxed);
+  }
+}
+
 Chunk* ChunkQueue::Take(unsigned runner) {
   for (;;) {
     size_t best = FurthestBehind(blocks_[runner], blocks_[runner + 1]);

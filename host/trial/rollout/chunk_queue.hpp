@@ -30,6 +30,8 @@ class ChunkQueue {
   const std::vector<Chunk>& chunks() const { return chunks_; }
   // Gives every chunk `horizon` steps. No runner may hold a chunk. [control]
   void Start(uint64_t horizon);
+  // Gives only these chunks steps, all others none. No runner may hold a chunk. [control]
+  void StartOnly(const std::vector<uint64_t>& chunks);
   // NULL: others hold all remaining chunks and will finish them. [any]
   Chunk* Take(unsigned runner);
   void GiveBack(Chunk& chunk);

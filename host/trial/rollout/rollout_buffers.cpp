@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace backplane {
@@ -227,6 +228,61 @@ void RolloutBuffers::Continue() {
     b.CopyEntry(horizon_, 0);
     if (slot_) std::memcpy((*slot_)[c.name].row(0, 0), b.row(0, 0), bytes);
   });
+}
+
+std::vector<std::byte> RolloutBuffers::SaveFirstStates(uint64_t begin, uint64_t end) {
+  std::vector<std::byte> out;
+  ForEachState([&](const bp_channel&, ChannelBuffer& b, uint64_t all) {
+    const uint64_t row = all / env_.rows();
+    const std::byte* const from = b.row(0, 0) + begin * row;
+    out.insert(out.end(), from, from + (end - begin) * row);
+  });
+  return out;
+}
+
+bool RolloutBuffers::RestoreFirstStates(uint64_t begin, uint64_t end, const std::vector<std::byte>& bytes) {
+  uint64_t wanted = 0;
+  ForEachState([&](const bp_channel&, ChannelBuffer&, uint64_t all) { wanted += all / env_.rows() * (end - begin); });
+  if (bytes.size() != wanted) return false;
+  const std::byte* from = bytes.data();
+  ForEachState([&](const bp_channel& c, ChannelBuffer& b, uint64_t all) {
+    const uint64_t row = all / env_.rows(), n = (end - begin) * row;
+    std::memcpy(b.row(0, 0) + begin * row, from, n);
+    if (slot_) std::memcpy((*slot_)[c.name].row(0, 0) + begin * row, from, n);
+    from += n;
+  });
+  return true;
+}
+
+template <class Function>
+void RolloutBuffers::ForEachStepOf(uint64_t begin, uint64_t end, Function&& function) {
+  for (auto& [name, buffer] : buffers_) {
+    if (std::find(infos.begin(), infos.end(), buffer.get()) != infos.end()) continue;
+    const uint64_t lead = buffer->lead() / env_.rows(), entries = horizon_ + (IsStateRole(buffer->role()) ? 1 : 0);
+    for (uint64_t t = 0; t < entries; ++t)
+      function(buffer->row(t, begin * lead), (end - begin) * lead * buffer->row_bytes());
+  }
+}
+
+std::vector<std::byte> RolloutBuffers::SaveSteps(uint64_t begin, uint64_t end) {
+  uint64_t size = 0;
+  ForEachStepOf(begin, end, [&](const std::byte*, uint64_t bytes) { size += bytes; });
+  std::vector<std::byte> out;
+  out.reserve(size);
+  ForEachStepOf(begin, end, [&](const std::byte* at, uint64_t bytes) { out.insert(out.end(), at, at + bytes); });
+  return out;
+}
+
+bool RolloutBuffers::RestoreSteps(uint64_t begin, uint64_t end, const std::vector<std::byte>& bytes) {
+  uint64_t size = 0;
+  ForEachStepOf(begin, end, [&](const std::byte*, uint64_t n) { size += n; });
+  if (bytes.size() != size) return false;
+  const std::byte* from = bytes.data();
+  ForEachStepOf(begin, end, [&](std::byte* at, uint64_t n) {
+    std::memcpy(at, from, n);
+    from += n;
+  });
+  return true;
 }
 
 void RolloutBuffers::AwaitDevice() {

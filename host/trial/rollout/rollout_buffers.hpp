@@ -48,6 +48,13 @@ class RolloutBuffers {
   std::vector<std::byte> SaveStates();
   void RestoreStates(const std::vector<std::byte>& bytes);
 
+  // The first states of rows [begin, end) in a rollout as bytes, and all results of its steps (channels "ep/..." are left out,
+  // because Episode::info holds their numbers). Restore returns false if the number of bytes differs. [control]
+  std::vector<std::byte> SaveFirstStates(uint64_t begin, uint64_t end);
+  bool RestoreFirstStates(uint64_t begin, uint64_t end, const std::vector<std::byte>& bytes);
+  std::vector<std::byte> SaveSteps(uint64_t begin, uint64_t end);
+  bool RestoreSteps(uint64_t begin, uint64_t end, const std::vector<std::byte>& bytes);
+
   // The channels of calls in slot t, for bounds checks. For a reset at the start of a rollout, t is the horizon.
   CallChannels OfAct(uint64_t t) const;
   CallChannels OfStep(uint64_t t) const;
@@ -97,6 +104,9 @@ class RolloutBuffers {
   SlotChannel Seen(const std::string& name, uint64_t entry) const;
   template <class Function>
   void ForEachState(Function&& function);
+  // Calls function(at, bytes) for the rows of each channel in each step.
+  template <class Function>
+  void ForEachStepOf(uint64_t begin, uint64_t end, Function&& function);
 
   EnvInstance& env_;
   const LearnerInstance& learner_;

@@ -54,12 +54,7 @@ void RolloutCollector::StartRollout(uint64_t horizon, PhaseClock& clock) {
     const PhaseSpan span(clock, Phase::kEnvReset);
     Rows& rows = recorder_.rows();
     for (uint64_t r = 0; r < rows.size(); ++r) rows.StartEpisode(r);
-    std::optional<BoundsCheck> bounds;
-    if (gate_.on()) bounds = CheckBoundsOfReset(env_.id(), 0, rows.size(), nullptr, buffers_.OfReset(horizon));
-    const bp_status status = env_.Reset(buffers_.slot(horizon), 0, rows.size(), nullptr, rows.seeds.data());
-    if (status != BP_OK) env_.Fail(status, "reset");
-    if (bounds) bounds->Compare();
-    buffers_.TakeReset(horizon, 0, rows.size());
+    ResetRows(0, rows.size());
     started_ = true;
   } else {
     const PhaseSpan span(clock, Phase::kObsTransfer);
@@ -71,6 +66,17 @@ void RolloutCollector::StartRollout(uint64_t horizon, PhaseClock& clock) {
   }
   queue_.Start(horizon);
   recorder_.StartRollout(buffers_, queue_.chunks());
+}
+
+// Before the first step of a rollout, with the seeds of the rows.
+void RolloutCollector::ResetRows(uint64_t begin, uint64_t end) {
+  const uint64_t first = buffers_.horizon();  // the slot of the first state
+  std::optional<BoundsCheck> bounds;
+  if (gate_.on()) bounds = CheckBoundsOfReset(env_.id(), begin, end, nullptr, buffers_.OfReset(first));
+  const bp_status status = env_.Reset(buffers_.slot(first), begin, end, nullptr, recorder_.rows().seeds.data());
+  if (status != BP_OK) env_.Fail(status, "reset");
+  if (bounds) bounds->Compare();
+  buffers_.TakeReset(first, begin, end);
 }
 
 // A row may end in every step, so it may need one seed per step. Its count of episodes advances when they are recorded.
@@ -200,11 +206,13 @@ bp_delivery RolloutCollector::Delivery() {
 void RolloutCollector::ReleaseEnv() {
   buffers_.Release();
   started_ = false;
+  elsewhere_.clear();
 }
 
 void RolloutCollector::Restore(std::vector<RowState> rows, uint64_t policy_steps, const std::vector<std::byte>& state_entries,
                                uint64_t horizon) {
   started_ = false;  // no states to carry over
+  elsewhere_.clear();
   Prepare(horizon);
   started_ = true;
   recorder_.rows().state = std::move(rows);

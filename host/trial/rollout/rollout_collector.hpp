@@ -6,6 +6,7 @@
 // rollout are counted after the last one. This lets a device run ahead.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "rollout/action_check.hpp"
 #include "rollout/chunk_queue.hpp"
 #include "rollout/chunk_recorder.hpp"
+#include "rollout/chunk_share.hpp"
 #include "rollout/delivery.hpp"
 #include "rollout/instance.hpp"
 #include "rollout/joint_run.hpp"
@@ -58,6 +60,27 @@ class RolloutCollector {
   Rows& rows() { return recorder_.rows(); }
   ChannelBuffer* Buffer(const std::string& name) { return buffers_.Find(name); }  // NULL: no such channel
 
+  // A rollout whose chunks several processes play (chunk_share.hpp). Begin replaces the start of Collect. The owner of the
+  // rollout then plays chunks itself or sets the results of others, and ends it when it has all of them. For envs with
+  // snapshots that do not reset themselves. [control]
+  uint64_t chunks() const { return queue_.chunks().size(); }
+  void BeginShared(uint64_t horizon, PhaseClock& clock);
+  ChunkStart StartOf(uint64_t chunk);                                                     // of a chunk that has not been played
+  bool PlayShared(const std::vector<uint64_t>& chunks, std::vector<PhaseClock>& clocks);  // false if cancelled
+  bool SetPlayed(const ChunkPlayed& played);                                              // false: it does not fit
+  void EndShared(PhaseClock& clock);
+  // The other side plays for an owner: sets the step count, and the state of those chunks that it has not played last.
+  void SetPolicySteps(uint64_t policy_steps) { policy_steps_ = policy_steps; }
+  bool SetStart(const ChunkStart& start);  // false: it does not fit
+  bool PlayGiven(const std::vector<uint64_t>& chunks, std::vector<PhaseClock>& clocks);
+  ChunkPlayed PlayedOf(uint64_t chunk);
+  // True if another process played some rows last.
+  bool holds_elsewhere() const {
+    return std::any_of(elsewhere_.begin(), elsewhere_.end(), [](const auto& rows) { return rows.has_value(); });
+  }
+  // Snapshots of all rows, wherever they were played.
+  std::vector<std::byte> SaveEnvRows();
+
   // Releases the env's rows for another use. Episodes in progress are lost; the next Collect binds and resets.
   void ReleaseEnv();
   bool started() const { return started_; }  // episodes are in progress
@@ -74,6 +97,8 @@ class RolloutCollector {
 
  private:
   void StartRollout(uint64_t horizon, PhaseClock& clock);
+  void ResetRows(uint64_t begin, uint64_t end);
+  bool Fits(const ChunkPlayed& played) const;
   void RunChunks(unsigned runner, PhaseClock& clock);
   void StepInFirstIteration(Chunk& chunk, PhaseClock& clock);
   template <bool kChecked>
@@ -104,6 +129,9 @@ class RolloutCollector {
   bool first_delivery_ = false;  // the learner has it, or is about to get it
   uint64_t policy_steps_ = 0;
   bool started_ = false;
+  // Per chunk: the snapshots of rows that another process played last; absent: the rows are in env_.
+  std::vector<std::optional<std::vector<std::byte>>> elsewhere_;
+  bool fresh_ = false;  // all rows of the shared rollout start new episodes
 };
 
 }  // namespace backplane

@@ -29,32 +29,32 @@ uint64_t RowBytes(const bp_env_snapshot_1& snapshot, EnvInstance& env) {
 
 bool HasSnapshots(const EnvInstance& env) { return !env.on_device() && SnapshotOf(env) != nullptr; }
 
-std::vector<std::byte> SaveRows(EnvInstance& env) {
+std::vector<std::byte> SaveRows(EnvInstance& env, uint64_t begin, uint64_t end) {
   const bp_env_snapshot_1& snapshot = *SnapshotOf(env);
   const uint64_t bytes = RowBytes(snapshot, env);
-  std::vector<std::byte> out(bytes * env.rows() + kGuardBytes);
-  for (uint64_t r = 0; r < env.rows(); ++r) {
-    std::byte* const at = out.data() + r * bytes;
+  std::vector<std::byte> out(bytes * (end - begin) + kGuardBytes);
+  for (uint64_t r = begin; r < end; ++r) {
+    std::byte* const at = out.data() + (r - begin) * bytes;
     FillGuard(at + bytes, kGuardBytes);  // where the next row's bytes go
     env.Call("snapshot", [&](bp_env* handle) { return snapshot.get(handle, r, at); });
     if (GuardChange(at + bytes, kGuardBytes, /*before=*/false))
       throw TrialFailure(BP_E_INTERNAL, env.id(),
                          fmt::format("snapshot: expected {} bytes of row {} (row_bytes), got more", bytes, r));
-    if (r + 1 < env.rows()) std::fill_n(at + bytes, std::min(bytes, kGuardBytes), std::byte{0});
+    if (r + 1 < end) std::fill_n(at + bytes, std::min(bytes, kGuardBytes), std::byte{0});
   }
-  out.resize(bytes * env.rows());
+  out.resize(bytes * (end - begin));
   return out;
 }
 
-void LoadRows(EnvInstance& env, const std::vector<std::byte>& saved) {
+void LoadRows(EnvInstance& env, uint64_t begin, uint64_t end, const std::vector<std::byte>& saved) {
   const bp_env_snapshot_1& snapshot = *SnapshotOf(env);
   const uint64_t bytes = RowBytes(snapshot, env);
-  if (saved.size() != bytes * env.rows())
+  if (saved.size() != bytes * (end - begin))
     throw TrialFailure(BP_E_IO, env.id(),
                        fmt::format("restore: expected {} bytes for each of {} rows (row_bytes), got {} saved bytes", bytes,
-                                   env.rows(), saved.size()));
-  for (uint64_t r = 0; r < env.rows(); ++r)
-    env.Call("restore", [&](bp_env* handle) { return snapshot.set(handle, r, saved.data() + r * bytes); });
+                                   end - begin, saved.size()));
+  for (uint64_t r = begin; r < end; ++r)
+    env.Call("restore", [&](bp_env* handle) { return snapshot.set(handle, r, saved.data() + (r - begin) * bytes); });
 }
 
 }  // namespace backplane

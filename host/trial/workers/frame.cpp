@@ -46,7 +46,7 @@ std::optional<Frame> FrameReader::Next() {
   std::memcpy(&header, bytes_.data() + at_, sizeof header);
   if (header.magic != kFrameMagic)
     throw FrameError(fmt::format("expected a frame that begins with {:08x}, got {:08x}", kFrameMagic, header.magic));
-  if (header.kind < static_cast<uint32_t>(FrameKind::kHello) || header.kind > static_cast<uint32_t>(FrameKind::kFailed))
+  if (header.kind < static_cast<uint32_t>(FrameKind::kHello) || header.kind > static_cast<uint32_t>(FrameKind::kPlayed))
     throw FrameError(fmt::format("expected a frame of a known kind, got kind {}", header.kind));
   if (header.size > kMostFrameBytes)
     throw FrameError(fmt::format("expected a frame of at most {} bytes, got {}", kMostFrameBytes, header.size));

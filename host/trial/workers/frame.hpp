@@ -20,6 +20,9 @@ enum class FrameKind : uint32_t {
   kEndTurn,    // trial: no more jobs in this turn
   kDone,       // worker: Done, the use of its time
   kFailed,     // worker: Failed, then it ends
+  kStart,      // trial: ChunkStart, before the kRollout that lists its chunk
+  kRollout,    // trial: RolloutOrder, chunks of a rollout to play
+  kPlayed,     // worker: PlayedChunk, one of them; after the last one comes kDone
 };
 
 struct Frame {

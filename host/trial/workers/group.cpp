@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "rollout/failure.hpp"
@@ -117,7 +118,7 @@ void WorkerGroup::Listen(CandidateScores* scores) {
     }
     if (received == Received::kEnd) Lose(i);
   }
-  EndSilent(scores != nullptr);
+  EndSilent(scores != nullptr || rollout_);
 }
 
 // True if the trial waits for an answer of the worker.
@@ -125,6 +126,7 @@ bool WorkerGroup::Owes(size_t i, bool in_turn) const {
   const Worker& worker = workers_[i];
   if (worker.gone) return false;
   if (!worker.said_hello) return true;
+  if (rollout_) return worker.ordered && !worker.done;
   return in_turn && (!worker.ready || dealer_.HasJobs(i) || (end_sent_ && !worker.done));
 }
 
@@ -147,8 +149,9 @@ void WorkerGroup::Hear(size_t i, const Frame& frame, CandidateScores* scores) {
   if (frame.kind == FrameKind::kFailed) Fail(MessageOf<Failed>(frame));
   if (frame.kind == FrameKind::kHello) return Hear(&worker, MessageOf<Hello>(frame));
   if (!worker.said_hello) Refuse(worker, "expected its hello first, got a different message");
-  if (scores == nullptr && frame.kind != FrameKind::kBeat) Refuse(worker, "it replied without a request");
+  if (scores == nullptr && !worker.ordered && frame.kind != FrameKind::kBeat) Refuse(worker, "it replied without a request");
   if (setup_.beat) setup_.beat();
+  if (rollout_ && frame.kind == FrameKind::kPlayed) return Hear(i, MessageOf<PlayedChunk>(frame));
   switch (frame.kind) {
     case FrameKind::kBeat: return;
     case FrameKind::kReady: return Hear(i, MessageOf<Ready>(frame));
@@ -166,6 +169,15 @@ void WorkerGroup::Hear(Worker* worker, const Hello& hello) {
     Refuse(*worker, fmt::format("expected a worker of trial {}, got one of trial {}", setup_.trial_id, hello.trial_id));
   if (hello.threads < 1 || hello.rows < 1)
     Refuse(*worker, fmt::format("expected 1 or more threads and rows, got {} and {}", hello.threads, hello.rows));
+  if (const std::string here = ProcessorOfThis(); hello.processor != here) {
+    const std::string differs =
+        fmt::format("{} runs on a different type of processor ({}) than the trial ({})", worker->name, hello.processor, here);
+    if (std::getenv("BACKPLANE_MIXED_NODES") == nullptr)
+      throw TrialFailure(
+          BP_E_CONFIG, "",
+          differs + ", so results would depend on the nodes; use nodes of one type, or set BACKPLANE_MIXED_NODES=1");
+    setup_.warn(differs + ", so its results may differ in the last bits (BACKPLANE_MIXED_NODES)");
+  }
   worker->hello = hello;
   worker->said_hello = true;
 }
@@ -249,8 +261,9 @@ void WorkerGroup::Lose(size_t i, const std::string& why) {
   if (std::exchange(worker.gone, true)) return;
   worker.unsent = {};
   const std::string how = worker.name + ": " + why + worker.link->HowItEnded();
-  if (!worker.said_hello && why.empty())
+  if (!worker.said_hello && worker.life == 0 && why.empty())
     throw std::runtime_error(how + " before it loaded the plugins" + WithLastWords(*worker.link));
+  if (rollout_) return WarnOfLoss(worker, how);
   const uint64_t jobs = dealer_.Lose(i);
   setup_.warn(fmt::format("{} in turn {}; {} {} of its {}{}", how, turn_.number,
                           AtWork() > 0 ? "the other workers play" : "the trial plays", jobs, jobs == 1 ? "job" : "jobs",

@@ -2,8 +2,12 @@
 // state from before the plan and the limits, makes the same plan, and returns the result of each of its jobs. Only the trial
 // consumes, in the order of the jobs, so results are bitwise equal for any number of workers.
 //
-// If a worker ends or hangs, no result changes: the others or, if none is left, the trial play its jobs. If a worker reports a
-// failure, the trial would have failed in the same way, so the attempt ends as without workers.
+// In a rollout (rollout_turn.cpp), each worker always plays the same chunks of rows and keeps their state. It returns all that
+// it has played, and snapshots of its rows.
+//
+// If a worker ends or hangs, no result changes: the others or, if none is left, the trial play its jobs. In a rollout it is
+// started again, at most twice, and plays its chunks from the start of the rollout; then the trial plays them. If a worker
+// reports a failure, the trial would have failed in the same way, so the attempt ends as without workers.
 #pragma once
 
 #include <atomic>
@@ -11,11 +15,13 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/awake_clock.hpp"
 #include "rollout/play_elsewhere.hpp"
+#include "rollout/rollout_collector.hpp"
 #include "workers/job_dealer.hpp"
 #include "workers/link.hpp"
 #include "workers/messages.hpp"
@@ -32,6 +38,8 @@ class WorkerGroup : public PlayElsewhere {
     const std::atomic<bool>* cancelled = nullptr;
     std::function<void()> beat;                    // called if a working worker sent a message
     std::function<void(const std::string&)> warn;  // called if a worker is lost
+    // Starts a lost worker again, from 1 on; NULL, or returns NULL: impossible.
+    std::function<std::unique_ptr<WorkerLink>(uint64_t number)> restart = nullptr;
   };
   WorkerGroup(WorkerLinks links, Setup setup);
   ~WorkerGroup() override;  // kills them
@@ -40,6 +48,10 @@ class WorkerGroup : public PlayElsewhere {
   // Starts a turn before the next evaluation is planned: sends the learner's state to the workers.
   void BeginTurn(const bp_limits& limits, std::vector<std::byte> state);
   bool Play(const bp_request& request, JobQueue* queue, CandidateScores* scores, std::vector<PhaseClock>& clocks) override;
+  // Plays a rollout of `horizon` steps in `collector`, whose learner's policy is `policy`; absent: the workers load the state
+  // of BeginTurn and plan. False if cancelled. Throws like Play.
+  bool PlayRollout(uint64_t horizon, const std::optional<std::vector<std::byte>>& policy, RolloutCollector* collector,
+                   std::vector<PhaseClock>& clocks);
   PoolUse use() const override { return use_; }
   // Play returns false at this time (NowNs). [control]
   void EndBy(int64_t deadline_ns) { deadline_ns_ = deadline_ns; }
@@ -53,7 +65,24 @@ class WorkerGroup : public PlayElsewhere {
     bool said_hello = false, gone = false, ready = false, done = false;
     double silent_s = 0;            // since its last frame, while it owes one
     std::vector<std::byte> unsent;  // waits for room in its stream
+    uint64_t life = 0;              // distinguishes its processes; 0: the first
+    // In a rollout.
+    std::vector<uint64_t> chunks;  // its share
+    bool ordered = false;          // it got the order
+    uint64_t restarts = 0;
     bool at_work() const { return said_hello && !gone; }
+  };
+  // The process that played a chunk last and keeps its rows.
+  struct Holder {
+    size_t worker;
+    uint64_t life;
+    bool operator==(const Holder&) const = default;
+  };
+  // A rollout in progress.
+  struct SharedTurn {
+    RolloutCollector* collector;
+    RolloutOrder order;  // with all but the chunks
+    std::vector<bool> played;
   };
 
   bool AwaitHellos();
@@ -74,6 +103,18 @@ class WorkerGroup : public PlayElsewhere {
   void EndSilent(bool in_turn);
   void Lose(size_t i, const std::string& why = "");
   bool AllAreDone() const;
+
+  // rollout_turn.cpp
+  void StartRollout(uint64_t horizon, const std::optional<std::vector<std::byte>>& policy, RolloutCollector* collector);
+  void ShareChunks(uint64_t chunks);
+  void OrderChunks();
+  void OrderChunks(size_t i);
+  void RestartLost();
+  void Hear(size_t i, const PlayedChunk& message);
+  bool ChunksAreDone() const;
+  bool CanRestart(const Worker& worker) const;
+  void WarnOfLoss(const Worker& worker, const std::string& how);
+
   uint64_t AtWork() const;
   void CountTime(std::vector<PhaseClock>& clocks, int64_t began_ns);
 
@@ -91,6 +132,9 @@ class WorkerGroup : public PlayElsewhere {
   double cpu_s_ = 0, most_cpu_s_ = 0;
   uint64_t threads_ = 0;
   PoolUse use_;
+  std::optional<SharedTurn> rollout_;
+  uint64_t losses_ = 0;                         // in rollouts
+  std::vector<std::optional<Holder>> holders_;  // per chunk; absent: the trial
 };
 
 }  // namespace backplane

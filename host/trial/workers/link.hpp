@@ -28,6 +28,9 @@ class StartedWorkers {
   // Call it once. Waits until all are connected, within its own time limit, and calls `beat` meanwhile. Empty if cancelled.
   // Throws std::runtime_error if a worker is unavailable.
   virtual WorkerLinks Links(const std::atomic<bool>& cancelled, const std::function<void()>& beat) = 0;
+  // Starts worker `number`, from 1 on, again after it was lost. NULL: it is not available now, or cancelled.
+  virtual std::unique_ptr<WorkerLink> Restart(uint64_t number, const std::atomic<bool>& cancelled,
+                                              const std::function<void()>& beat) = 0;
 };
 
 }  // namespace backplane

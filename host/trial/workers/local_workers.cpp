@@ -52,11 +52,27 @@ class LocalWorker : public WorkerLink {
 
 class StartedLocally : public StartedWorkers {
  public:
-  explicit StartedLocally(WorkerLinks links) : links_(std::move(links)) {}
+  StartedLocally(const WorkerOrder& order, uint64_t workers, uint64_t threads, const std::filesystem::path& logs)
+      : order_(order), workers_(workers), threads_(threads), logs_(logs) {
+    for (uint64_t i = 0; i < workers; ++i) links_.push_back(Start(i + 1));
+  }
   const std::string& token() const override { return token_; }
   WorkerLinks Links(const std::atomic<bool>&, const std::function<void()>&) override { return std::move(links_); }
+  std::unique_ptr<WorkerLink> Restart(uint64_t number, const std::atomic<bool>&, const std::function<void()>&) override {
+    return Start(number);
+  }
 
  private:
+  std::unique_ptr<WorkerLink> Start(uint64_t number) const {
+    WorkerOrder one = order_;
+    one.number = number;
+    one.threads = ThreadsOfWorker(number - 1, workers_, threads_);
+    return std::make_unique<LocalWorker>(one, logs_ / fmt::format("worker-{}.log", number));
+  }
+
+  const WorkerOrder order_;
+  const uint64_t workers_, threads_;
+  const std::filesystem::path logs_;
   const std::string token_;
   WorkerLinks links_;
 };
@@ -65,14 +81,7 @@ class StartedLocally : public StartedWorkers {
 
 std::unique_ptr<StartedWorkers> StartLocalWorkers(const WorkerOrder& order, uint64_t workers, uint64_t threads,
                                                   const std::filesystem::path& logs) {
-  WorkerLinks links;
-  for (uint64_t i = 0; i < workers; ++i) {
-    WorkerOrder one = order;
-    one.number = i + 1;
-    one.threads = ThreadsOfWorker(i, workers, threads);
-    links.push_back(std::make_unique<LocalWorker>(one, logs / fmt::format("worker-{}.log", i + 1)));
-  }
-  return std::make_unique<StartedLocally>(std::move(links));
+  return std::make_unique<StartedLocally>(order, workers, threads, logs);
 }
 
 }  // namespace backplane

@@ -39,7 +39,12 @@ void Mailbox::Take(const Frame& frame) {
   const std::lock_guard lock(mutex_);
   switch (frame.kind) {
     case FrameKind::kTurn:
-      turn_ = MessageOf<Turn>(frame);
+      work_ = MessageOf<Turn>(frame);
+      changed_.notify_one();
+      return;
+    case FrameKind::kStart: starts_.push_back(MessageOf<StartMessage>(frame).start); return;
+    case FrameKind::kRollout:
+      work_ = GivenRollout{MessageOf<RolloutOrder>(frame), std::exchange(starts_, {})};
       changed_.notify_one();
       return;
     case FrameKind::kJobs:
@@ -53,10 +58,10 @@ void Mailbox::Take(const Frame& frame) {
   }
 }
 
-std::optional<Turn> Mailbox::NextTurn() {
+Mailbox::Work Mailbox::NextTurn() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return turn_.has_value(); });
-  return std::exchange(turn_, std::nullopt);
+  changed_.wait(lock, [this] { return work_.has_value(); });
+  return *std::exchange(work_, std::nullopt);
 }
 
 void Mailbox::DeliverTo(CandidateScorer* scorer) {

@@ -4,6 +4,8 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <variant>
+#include <vector>
 
 #include "rollout/candidate_scorer.hpp"
 #include "workers/messages.hpp"
@@ -23,8 +25,14 @@ class Mailbox {
     SendBytes(ToBytes(message));
   }
   void SendBeat() { SendBytes(BytesOf({FrameKind::kBeat, {}})); }
+  // The work of a turn: an evaluation of candidates, or chunks of a rollout with the states of some.
+  struct GivenRollout {
+    RolloutOrder order;
+    std::vector<ChunkStart> starts;
+  };
+  using Work = std::variant<Turn, GivenRollout>;
   // Waits for the next turn.
-  std::optional<Turn> NextTurn();
+  Work NextTurn();
   // Passes jobs, and their end, to `scorer`, which has begun its turn. Call it before Ready is sent.
   void DeliverTo(CandidateScorer* scorer);
 
@@ -37,7 +45,8 @@ class Mailbox {
   std::mutex sending_;
   std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
-  std::optional<Turn> turn_;
+  std::optional<Work> work_;
+  std::vector<ChunkStart> starts_;  // of the next rollout
   CandidateScorer* scorer_ = nullptr;
 };
 

@@ -1,12 +1,16 @@
 #include "workers/messages.hpp"
 
 #include <fmt/format.h>
+#include <gnu/libc-version.h>
 
 #include <cstring>
 
 #include "base/hash64.hpp"
+#include "record/host_info.hpp"
 
 namespace backplane {
+
+std::string ProcessorOfThis() { return fmt::format("{}, glibc {}", HostFacts().cpu_flags, gnu_get_libc_version()); }
 
 RequestDigest DigestOf(const bp_request& request) {
   if (request.kind != BP_REQ_EVALUATE) return {.kind = request.kind};

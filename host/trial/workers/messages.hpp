@@ -9,12 +9,13 @@
 
 #include "backplane/learner.h"
 #include "rollout/candidate_scores.hpp"
+#include "rollout/chunk_share.hpp"
 #include "rollout/phase_clock.hpp"
 #include "workers/frame.hpp"
 
 namespace backplane {
 
-inline constexpr uint32_t kWorkerProtocol = 1;
+inline constexpr uint32_t kWorkerProtocol = 2;
 
 // A worker has started.
 struct Hello {
@@ -24,12 +25,16 @@ struct Hello {
   std::string trial_id;  // its trial
   uint64_t number = 0;   // within the trial, from 1
   uint64_t threads = 1, rows = 1;
+  std::string processor;  // ProcessorOfThis
 
   static void Fields(auto& self, auto&& visit) {
     visit(self.protocol), visit(self.token), visit(self.trial_id), visit(self.number);
-    visit(self.threads), visit(self.rows);
+    visit(self.threads), visit(self.rows), visit(self.processor);
   }
 };
+
+// The properties of this machine that affect rounding: CPU flags and the version of the C library.
+std::string ProcessorOfThis();
 
 // An evaluation begins. Contains the state of the trial's learner before its plan.
 struct Turn {
@@ -74,6 +79,37 @@ struct Score {
     visit(self.turn), visit(self.job), visit(self.score.fitness), visit(self.score.length);
     visit(self.score.infos), visit(self.score.moments);
   }
+};
+
+// The state of a chunk's rows, for the next RolloutOrder.
+struct StartMessage {
+  static constexpr FrameKind kKind = FrameKind::kStart;
+  ChunkStart start;
+
+  static void Fields(auto& self, auto&& visit) { ChunkStart::Fields(self.start, visit); }
+};
+
+// Chunks of a rollout. A chunk without a StartMessage continues from the worker's last rollout.
+struct RolloutOrder {
+  static constexpr FrameKind kKind = FrameKind::kRollout;
+  uint64_t number = 0, horizon = 0, policy_steps = 0;
+  uint8_t whole = 0;   // 1: `state` is the learner's state before a plan with `limits`; 0: its policy
+  bp_limits limits{};  // only used with a whole state
+  std::vector<std::byte> state;
+  std::vector<uint64_t> chunks;
+
+  static void Fields(auto& self, auto&& visit) {
+    visit(self.number), visit(self.horizon), visit(self.policy_steps), visit(self.whole), visit(self.limits);
+    visit(self.state), visit(self.chunks);
+  }
+};
+
+struct PlayedChunk {
+  static constexpr FrameKind kKind = FrameKind::kPlayed;
+  uint64_t turn = 0;
+  ChunkPlayed played;
+
+  static void Fields(auto& self, auto&& visit) { visit(self.turn), ChunkPlayed::Fields(self.played, visit); }
 };
 
 // The use of the worker's threads in a turn.

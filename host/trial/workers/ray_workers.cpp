@@ -9,6 +9,7 @@
 #include <csignal>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <utility>
@@ -30,7 +31,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kLook_ms = 100, kToTell_ms = 3000;
-constexpr std::chrono::seconds kToJoin{60}, kToStart{120};
+constexpr std::chrono::seconds kToJoin{60}, kToStart{120}, kToRestart{30};
 
 std::string RandomToken() {
   std::random_device random;
@@ -91,6 +92,7 @@ class RayDriver {
   struct End {
     std::string how, words;
   };
+  void Forget(uint64_t number) { ends_.erase(number); }
   // NULL: no end is known.
   const End* EndOf(uint64_t number) const {
     const auto found = ends_.find(number);
@@ -166,8 +168,8 @@ class StartedOnRay : public StartedWorkers {
   WorkerLinks Links(const std::atomic<bool>& cancelled, const std::function<void()>& beat) override {
     const std::string& node = driver_->AwaitNode(cancelled, beat);
     if (node.empty()) return {};
-    WorkerListener listener(node, token_);
-    AskForActors(listener.at());
+    listener_.emplace(node, token_);
+    AskForActors(listener_->at());
     WorkerLinks links(workers_);
     const auto until = Clock::now() + kToStart;
     for (uint64_t there = 0; there < workers_;) {
@@ -180,7 +182,7 @@ class StartedOnRay : public StartedWorkers {
         throw std::runtime_error(
             fmt::format("Ray started {} of {} workers in {} s; they need {} CPUs; `ray status` shows the free ones", there,
                         workers_, kToStart.count(), std::max(workers_, threads_)));
-      const auto caller = listener.Await(kLook_ms);
+      const auto caller = listener_->Await(kLook_ms);
       if (!caller) continue;
       auto link = std::make_unique<RayLink>(driver_, caller->number, caller->fd);
       if (caller->number < 1 || caller->number > workers_ || links[caller->number - 1]) continue;  // disconnects it
@@ -188,6 +190,22 @@ class StartedOnRay : public StartedWorkers {
       ++there;
     }
     return links;
+  }
+  std::unique_ptr<WorkerLink> Restart(uint64_t number, const std::atomic<bool>& cancelled,
+                                      const std::function<void()>& beat) override {
+    driver_->Forget(number);
+    driver_->Say({{"again", number}});
+    const auto until = Clock::now() + kToRestart;
+    while (!cancelled && Clock::now() < until && driver_->EndOf(number) == nullptr) {
+      beat();
+      driver_->Listen(0);
+      const auto caller = listener_->Await(kLook_ms);
+      if (!caller) continue;
+      auto link = std::make_unique<RayLink>(driver_, caller->number, caller->fd);
+      if (caller->number == number) return link;  // others are disconnected
+    }
+    if (driver_->EndOf(number) == nullptr) driver_->Say({{"end", number}});
+    return nullptr;
   }
 
  private:
@@ -212,6 +230,7 @@ class StartedOnRay : public StartedWorkers {
   const uint64_t workers_, threads_;
   const std::shared_ptr<RayDriver> driver_;
   const std::string token_;
+  std::optional<WorkerListener> listener_;
 };
 
 }  // namespace

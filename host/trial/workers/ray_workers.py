@@ -4,7 +4,7 @@ usage: ray_workers.py FD ADDRESS
 
 It sends {"node": IP} when it is in the cluster, and receives {"program", "arguments", "threads", "token"} with the arguments
 and threads of each worker. It sends {"ended": NUMBER, "how": SENTENCE, "words": TEXT} for each that ends, or {"failed": SENTENCE}. It kills the
-worker of each {"end": NUMBER}, and ends with the socket, as do the actors.
+worker of each {"end": NUMBER}, starts it again for {"again": NUMBER}, and ends with the socket, as do the actors.
 `join` and `use_token` are in ray_join.py.
 """
 import json
@@ -78,20 +78,31 @@ def main():
     if why := why_never([node["Resources"].get("CPU", 0) for node in ray.nodes() if node["Alive"]], order["threads"]):
         return say(failed=why, lasting=True)
     actor = ray.remote(max_restarts=0, scheduling_strategy="SPREAD")(Player)
-    players = [actor.options(num_cpus=threads).remote() for threads in order["threads"]]
+    players = {}
 
-    def watch(number, player, arguments):
+    def watch(number, player):
+        arguments = order["arguments"][number - 1]
         try:
             how, words = ray.get(player.play.remote(order["program"], arguments, order["token"]))
         except ray.exceptions.RayError as error:
             how, words = f"its actor is gone ({type(error).__name__})", ""
-        say(ended=number, how=how, words=words)
+        if players.get(number) is player:
+            say(ended=number, how=how, words=words)
 
-    for number, (player, arguments) in enumerate(zip(players, order["arguments"]), 1):
-        threading.Thread(target=watch, args=(number, player, arguments), daemon=True).start()
+    def start(number):
+        players[number] = actor.options(num_cpus=order["threads"][number - 1]).remote()
+        threading.Thread(target=watch, args=(number, players[number]), daemon=True).start()
+
+    for number in range(1, len(order["threads"]) + 1):
+        start(number)
     while line := lines.readline():
-        ray.kill(players[json.loads(line)["end"] - 1])
-    for player in players:
+        asked = json.loads(line)
+        if number := asked.get("again"):
+            ray.kill(players[number])
+            start(number)
+        else:
+            ray.kill(players[asked["end"]])
+    for player in players.values():
         ray.kill(player)
     ray.shutdown()
     os._exit(0)

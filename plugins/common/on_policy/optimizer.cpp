@@ -62,15 +62,20 @@ void Optimizer<T>::Save(const bp::Writer& writer) const {
 
 template <class T>
 void Optimizer<T>::Load(const bp::Reader& reader) {
-  reader.GetAll(params_.data(), params_.size(), "parameters");
+  LoadParams(reader);
   reader.GetAll(m_.data(), m_.size(), "first moments of Adam");
   reader.GetAll(v_.data(), v_.size(), "second moments of Adam");
   steps_ = reader.Get<int64_t>();
   // As RequireFiniteState leaves them.
-  rl::NeedSavedFinite(params_.data(), params_.size(), "parameters");
   rl::NeedSavedFinite(m_.data(), m_.size(), "first moments of Adam");
   rl::NeedSavedFromZero(v_.data(), v_.size(), "second moments of Adam");
   rl::NeedSavedFromZero(&steps_, 1, "a number of steps");
+}
+
+template <class T>
+void Optimizer<T>::LoadParams(const bp::Reader& reader) {
+  reader.GetAll(params_.data(), params_.size(), "parameters");
+  rl::NeedSavedFinite(params_.data(), params_.size(), "parameters");
 }
 
 template class Optimizer<float>;

@@ -43,6 +43,9 @@ class Optimizer {
   // Parameters and Adam's state. Load throws bp::Error for invalid states.
   void Save(const bp::Writer& writer) const;
   void Load(const bp::Reader& reader);
+  // Only the parameters.
+  void SaveParams(const bp::Writer& writer) const { writer.PutAll(params_.data(), params_.size()); }
+  void LoadParams(const bp::Reader& reader);
 
  private:
   struct Clip {

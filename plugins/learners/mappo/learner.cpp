@@ -54,6 +54,23 @@ void Learner::Load(const bp::Reader& reader) {
   Restart(counters.version);
 }
 
+void Learner::SavePolicy(const bp::Writer& writer) const {
+  ShapeOf(net_).Write(writer);
+  optimizer_.SaveParams(writer);
+}
+
+void Learner::LoadPolicy(const bp::Reader& reader) {
+  ShapeOf(net_).Expect(reader);
+  optimizer_.LoadParams(reader);
+  Refresh();
+}
+
+std::string Learner::PolicyForm() const {
+  const bool tanh = net_.actor.activation == Activation::kTanh;
+  return ShapeOf(net_).Form(R"("obs":)" + std::to_string(net_.obs) + R"(,"state":)" + std::to_string(net_.state) +
+                            R"(,"actions":)" + std::to_string(net_.actions) + (tanh ? R"(,"tanh":true)" : R"(,"tanh":false)"));
+}
+
 namespace {
 
 void CheckDevice(const bp_device& env_device, const Options& options) {

@@ -73,6 +73,27 @@ void Learner::Load(const bp::Reader& reader) {
   Restart(counters.version);
 }
 
+void Learner::SavePolicy(const bp::Writer& writer) const {
+  ShapeOf(net_).Write(writer);
+  optimizer_.SaveParams(writer);
+  obs_norm_.Save(writer);
+}
+
+void Learner::LoadPolicy(const bp::Reader& reader) {
+  ShapeOf(net_).Expect(reader);
+  optimizer_.LoadParams(reader);
+  obs_norm_.Load(reader);
+  actor_.Refresh(optimizer_.params());
+}
+
+std::string Learner::PolicyForm() const {
+  const auto flag = [](const char* name, bool on) { return std::string(",\"") + name + (on ? "\":true" : "\":false"); };
+  return ShapeOf(net_).Form(R"("obs":)" + std::to_string(net_.obs) + R"(,"actions":)" + std::to_string(net_.actions) +
+                            flag("tanh", net_.actor.activation == Activation::kTanh) + flag("discrete", net_.discrete) +
+                            flag("share_layers", net_.shared) + flag("use_sde", net_.sde) +
+                            flag("normalize_obs", options_.normalize_obs));
+}
+
 void Learner::DescribeSpec(const EnvShape& shape) {
   spec_.ActIn(shape.obs_name);
   if (!shape.mask_name.empty()) spec_.ActIn(shape.mask_name), spec_.Keep(shape.mask_name);

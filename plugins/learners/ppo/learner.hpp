@@ -27,6 +27,10 @@ class Learner : public on_policy::Learner {
   // A state saved during an update is as if the update had ended there; after loading, the next request is a new rollout.
   void Save(const bp::Writer& writer) const;
   void Load(const bp::Reader& reader);
+  // The part of the state that Act reads.
+  void SavePolicy(const bp::Writer& writer) const;
+  void LoadPolicy(const bp::Reader& reader);
+  std::string PolicyForm() const;
   void Tensors(bp::NamedTensors* out) const;
 
  private:

@@ -144,6 +144,8 @@ const Flaw kFlaws[] = {
     {kLearner, "plans_from_before_load", "state-replaces"},
     {kLearner, "load_takes_anything", "state-is-read"},
     {kLearner, "tensors_twice", "names-its-tensors"},
+    {kLearner, "policy_lacks", "policy-acts"},
+    {kLearner, "policy_without_form", "policy-acts"},
     {kLearner, "never_learns", "improves", CaseVerdict::kWarning},
     {kLearner, "leaks", "leaks-nothing"},
     {kLearner, "fp_mode", "keeps-the-process"},

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <limits>
 
+#include "backplane/ext/snapshot.h"
+
 namespace backplane::toy {
 
 Switches g_switches;
@@ -125,6 +127,26 @@ bp_status Step(bp_env* e, uint32_t slot, uint64_t begin, uint64_t end) {
       At<float>(frame, 0, r)[nan->element] = std::numeric_limits<float>::quiet_NaN();
   }
   return BP_OK;
+}
+
+uint64_t RowBytes(const bp_env*) { return sizeof(Row); }
+bp_status GetRow(bp_env* env, uint64_t row, void* out) {
+  const Row& from = Of(env)->rows[row];
+  std::memset(out, 0, sizeof(Row));  // also its padding
+  auto* to = static_cast<std::byte*>(out);
+  std::memcpy(to + offsetof(Row, rng), &from.rng, sizeof from.rng);
+  std::memcpy(to + offsetof(Row, noise), &from.noise, sizeof from.noise);
+  std::memcpy(to + offsetof(Row, steps), &from.steps, sizeof from.steps);
+  std::memcpy(to + offsetof(Row, ended), &from.ended, sizeof from.ended);
+  return BP_OK;
+}
+bp_status SetRow(bp_env* env, uint64_t row, const void* data) {
+  std::memcpy(&Of(env)->rows[row], data, sizeof(Row));
+  return BP_OK;
+}
+const void* EnvExtension(const bp_env*, const char* id) {
+  static constexpr bp_env_snapshot_1 snapshot{sizeof(bp_env_snapshot_1), 0, RowBytes, GetRow, SetRow};
+  return std::strcmp(id, BP_ENV_SNAPSHOT_1) == 0 ? &snapshot : nullptr;
 }
 
 struct ToyLearner {

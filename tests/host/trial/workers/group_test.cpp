@@ -53,7 +53,7 @@ class FakeWorker {
     }
   }
   void SayHello(const std::string& trial = "t1", uint64_t threads = 1) {
-    Say(Hello{.token = "", .trial_id = trial, .number = 1, .threads = threads, .rows = 4});
+    Say(Hello{.token = "", .trial_id = trial, .number = 1, .threads = threads, .rows = 4, .processor = ProcessorOfThis()});
   }
   // Plays turns until the trial is gone, or `most` jobs, and then leaves. The score of a job is its number.
   void Play(const bp_request& request, uint64_t most = ~uint64_t{0}) {
@@ -269,7 +269,9 @@ TEST_F(Group, AWrongWorkerIsAnError) {
   EXPECT_THAT(failure([](FakeWorker& w) { w.SayHello("t2"); }),
               HasSubstr("expected a worker of trial t1, got one of trial t2"));
   EXPECT_THAT(failure([](FakeWorker& w) { w.Say(Hello{.protocol = 9, .token = "", .trial_id = "t1"}); }),
-              HasSubstr("expected protocol 1, got 9"));
+              HasSubstr("expected protocol 2, got 9"));
+  EXPECT_THAT(failure([](FakeWorker& w) { w.Say(Hello{.token = "", .trial_id = "t1", .processor = "fma, glibc 1.0"}); }),
+              HasSubstr("worker 1 runs on a different type of processor (fma, glibc 1.0) than the trial"));
   EXPECT_THAT(failure([](FakeWorker& w) { w.SayBytes(std::vector<std::byte>(64, std::byte{'x'})); }),
               HasSubstr("worker 1: expected a frame that begins with"));
   EXPECT_THAT(failure([](FakeWorker& w) {

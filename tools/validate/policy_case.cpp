@@ -1,0 +1,54 @@
+#include "validate/policy_case.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "backplane/ext/policy.h"
+#include "trial/plugin_state.hpp"
+#include "validate/doing.hpp"
+#include "validate/driven_learner.hpp"
+#include "validate/use.hpp"
+
+namespace backplane {
+namespace {
+
+void NeedSameActs(DrivenLearner& a, DrivenLearner& b, uint32_t flags, const char* how) {
+  a.Act({0, a.rows()}, flags, 3), b.Act({0, b.rows()}, flags, 3);
+  for (uint64_t r = 0; r < a.rows(); ++r)
+    if (a.ActedBytes(r) != b.ActedBytes(r))
+      FailCase(fmt::format("{} act of row {} with the loaded policy", how, r), "the bytes of the learner that saved it",
+               "different bytes");
+}
+
+void NeedForm(LearnerInstance& learner) {
+  NowDoing("form");
+  const auto* policy = learner.Extension<bp_learner_policy_1>(BP_LEARNER_POLICY_1);
+  const char* const form = learner.Call("form", [&](bp_learner* handle) { return policy->form(handle); });
+  if (form == nullptr || !nlohmann::json::parse(form, nullptr, false).is_object())
+    FailCase("form of the policy", "a JSON object", form == nullptr ? "NULL" : form);
+}
+
+}  // namespace
+
+// Like a rollout worker's learner, which acts with the trial's policy and never plans.
+void PolicyActs(Subject& subject, CaseResult* result) {
+  NeedTwoInstances(subject);
+  DrivenLearner learner(subject, {});
+  if (!OffersPolicy(learner.learner())) SkipCase("does not offer " BP_LEARNER_POLICY_1);
+  learner.Train(1);
+  NowDoing("save (policy)");
+  const auto saved = SavePolicy(learner.learner());
+  result->note = fmt::format("{} bytes", saved->size());
+  DrivenLearner copy(subject, {});
+  NowDoing("load (policy)");
+  LoadPolicy(copy.learner(), *saved);
+  NowDoing("save (policy)");
+  if (SavePolicy(copy.learner()) != saved)
+    FailCase("save of a policy right after its load", "the bytes that were loaded", "different bytes");
+  NeedSameActs(learner, copy, BP_ACT_EXPLORE, "exploring");
+  NeedSameActs(learner, copy, BP_ACT_GREEDY, "greedy");
+  NeedForm(copy.learner());
+}
+
+}  // namespace backplane
