@@ -18,7 +18,7 @@ SOURCES = {".cpp", ".hpp", ".h"}
 # Lines of C++ when the budgets were set, plus 3 %.
 BUDGETS = {
     "host/batch": 9810,
-    "host/cli": 4770,
+    "host/cli": 4785,
     "host/client": 90,
     "host/embed": 2050,
     "host/libs/arguments": 1330,
@@ -26,9 +26,9 @@ BUDGETS = {
     "host/libs/contract": 1860,
     "host/libs/expression": 640,
     "host/libs/log": 130,
-    "host/libs/machine": 1540,
+    "host/libs/machine": 1545,
     "host/libs/plugin": 2340,
-    "host/libs/record": 5460,
+    "host/libs/record": 5475,
     "host/libs/statistics": 1540,
     "host/libs/text": 1310,
     "host/libs/tf_events": 550,
@@ -37,10 +37,10 @@ BUDGETS = {
     "host/screen": 1815,
     "host/seal": 40,
     "host/shim": 1200,
-    "host/trial": 18650,
+    "host/trial": 18690,
     "tools/archive": 240,
     "tools/author": 335,
-    "tools/report": 20100,
+    "tools/report": 20115,
     "tools/study": 4080,
     "tools/validate": 6150,
 }

@@ -25,10 +25,10 @@ struct BalancedLimits {
 };
 
 struct ReportSection {
-  std::optional<std::string> kind;  // absent: no report
+  std::optional<std::string> kind;       // absent: no report
   std::optional<std::string> name;       // absent: the kind
   std::optional<std::string> joint_dir;  // folder of a report on several results folders
-  nlohmann::json baseline;          // a point's name, or its values by path; null: none
+  nlohmann::json baseline;               // a point's name, or its values by path; null: none
   bool timing = false;
   BalancedLimits balanced;
   nlohmann::json columns, figures, select, notes;  // as written

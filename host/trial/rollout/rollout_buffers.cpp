@@ -259,8 +259,7 @@ void RolloutBuffers::ForEachStepOf(uint64_t begin, uint64_t end, Function&& func
   for (auto& [name, buffer] : buffers_) {
     if (std::find(infos.begin(), infos.end(), buffer.get()) != infos.end()) continue;
     const uint64_t lead = buffer->lead() / env_.rows(), entries = horizon_ + (IsStateRole(buffer->role()) ? 1 : 0);
-    for (uint64_t t = 0; t < entries; ++t)
-      function(buffer->row(t, begin * lead), (end - begin) * lead * buffer->row_bytes());
+    for (uint64_t t = 0; t < entries; ++t) function(buffer->row(t, begin * lead), (end - begin) * lead * buffer->row_bytes());
   }
 }
 

@@ -20,7 +20,8 @@ bool HasBf16() {
 
 bp_device DeviceOf(const Options& o, bool has_cuda, uint32_t granted) {
   if (granted > 1)
-    throw bp::ConfigError("resources.gpus: expected at most 1, which is all that the learner uses, got " + std::to_string(granted));
+    throw bp::ConfigError("resources.gpus: expected at most 1, which is all that the learner uses, got " +
+                          std::to_string(granted));
   if (granted > 0 && !o.wanted_device && !has_cuda)
     throw bp::ConfigError(
         "device: auto: expected a LibTorch built for the GPU that resources.gpus grants, got one without CUDA; set "
