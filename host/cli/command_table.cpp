@@ -32,6 +32,8 @@ Commands ValidateCommands() { return {OfTool(kPluginValidateCommand)}; }
 Commands RunTrialCommands() { return {OfTool(kRunTrialCommand)}; }
 Commands NewCommands() { return {OfTool(kNewCommand)}; }
 Commands SdkCommands() { return {OfTool(kSdkCommand)}; }
-Commands SetupCommands() { return {{"setup", "Install what some plugins need", nullptr}, OfTool(kSetupTorchCommand)}; }
+Commands SetupCommands() {
+  return {{"setup", "Install libraries that some plugins need", nullptr}, OfTool(kSetupTorchCommand)};
+}
 
 }  // namespace backplane

@@ -18,7 +18,7 @@ inline constexpr ToolCommand kCompareCommand = {"compare", "study", "Find out wh
 inline constexpr ToolCommand kGateCommand = {"gate", "study", "Fail if a result is worse than a saved baseline"};
 inline constexpr ToolCommand kGateSaveCommand = {"gate save", "study",
                                                  "Save the scores and plugin files of an experiment as a baseline"};
-inline constexpr ToolCommand kNewCommand = {"new", "author", "Write a plugin with code, tests and an experiment that trains"};
+inline constexpr ToolCommand kNewCommand = {"new", "author", "Create a plugin with code, tests and an experiment that trains"};
 inline constexpr ToolCommand kPluginValidateCommand = {"plugin validate", "validate",
                                                        "Check a plugin against every rule of the contract"};
 inline constexpr ToolCommand kRunTrialCommand = {"run-trial", "trial",
