@@ -431,7 +431,7 @@ std::vector<Case> LearnerCases() {
        kTrains | CallSet{PluginCall::kSave, PluginCall::kLoad}, Evidence::kCompares},
       {"state-is-read", kOfLearners, "`load` rejects missing and surplus bytes.", "Read and check each size before its data.",
        StateIsRead, kTrains | CallSet{PluginCall::kSave, PluginCall::kLoad}},
-      {"names-its-tensors", kOfLearners, "Tensors have unique names and finite numbers.", "Add each one once in Tensors().",
+      {"names-its-tensors", kOfLearners, "Tensors have unique names and finite numbers.", "Add each tensor once in Tensors().",
        NamesItsTensors, kTrains | CallSet{PluginCall::kTensors}},
       {"improves", kOfLearners, "On an easy task the return rises after some iterations.",
        "Test it on a task that you know; check the learning rate.", Improves, kTrains},
