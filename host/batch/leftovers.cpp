@@ -87,10 +87,10 @@ std::string EndLeftovers(const std::filesystem::path& out) {
     for (const pid_t pid : left) KillLeftover(pid, prefix);
     std::this_thread::sleep_for(kLeftoversLook);
   }
-  if (left.empty()) return fmt::format("ended processes that an earlier run left: {}", fmt::join(names, ", "));
+  if (left.empty()) return fmt::format("killed the processes that an earlier run left: {}", fmt::join(names, ", "));
   names.clear();
   for (const pid_t pid : left) names.push_back(LeftoverName(pid));
-  return fmt::format("warning: cannot end processes that an earlier run left: {}", fmt::join(names, ", "));
+  return fmt::format("warning: cannot kill the processes that an earlier run left: {}", fmt::join(names, ", "));
 }
 
 }  // namespace backplane

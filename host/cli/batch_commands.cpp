@@ -175,7 +175,7 @@ std::vector<Command> BatchCommands() {
   const auto declare_stop = [](StopArgs* args, Arguments* add) {
     args->typed_program = add->program();
     add->Out(&args->out).Optional();
-    add->Flag("--now", &args->now, "Kill the trials instead");
+    add->Flag("--now", &args->now, "Kill the trials without a checkpoint");
   };
   return {MakeCommand<StatusArgs>("status", "Show the progress of an experiment", declare_status, StatusCommand),
           MakeCommand<WatchArgs>(

@@ -35,6 +35,8 @@ Commands ArchiveCommands() {
 }
 Commands NewCommands() { return {OfTool(kNewCommand)}; }
 Commands SdkCommands() { return {OfTool(kSdkCommand)}; }
-Commands SetupCommands() { return {{"setup", "Install what some plugins need", nullptr}, OfTool(kSetupTorchCommand)}; }
+Commands SetupCommands() {
+  return {{"setup", "Install libraries that some plugins need", nullptr}, OfTool(kSetupTorchCommand)};
+}
 
 }  // namespace backplane

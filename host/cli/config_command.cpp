@@ -149,8 +149,8 @@ std::vector<Command> ConfigCommands() {
   const auto declare_check = [](CheckArgs* args, Arguments* add) {
     AddFile(add, &args->input);
     add->Add("--sweep", "PATH=VALUES", &args->sweep,
-             "Sweep a path: path=1,2,4, path=range(1,9,2) or path=choice(a,b); repeatable");
-    add->Flag("--file-only", &args->file_only, "Run no plugin code; plugins with LibTorch take a second to load");
+             "Sweep a path: path=1,2,4, path=range(1,9,2) with the 9 included, or path=choice(a,b); repeatable");
+    add->Flag("--file-only", &args->file_only, "Run no plugin code, which saves a second for a plugin with LibTorch");
   };
   const auto declare_show = [](ShowArgs* args, Arguments* add) {
     AddFile(add, &args->input);

@@ -344,7 +344,7 @@ std::vector<Command> DevCommands() {
     add->Add("-o,--out", "OUT", &args->out, "Folder to keep all builds and their trials in");
   };
   return {
-      MakeCommand<DevArgs>("dev", "Train with each new build of a plugin, resuming from the last one", declare, DevCommand)};
+      MakeCommand<DevArgs>("dev", "Train with each new build of a plugin, from the learner's last state", declare, DevCommand)};
 }
 
 }  // namespace backplane

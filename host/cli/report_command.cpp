@@ -58,10 +58,10 @@ std::vector<Command> ReportCommands() {
     add->Add("--to", "DIR", &args->to, "Folder to write to instead of output.report_dir or OUT/report");
     std::vector<std::string> kinds;
     for (const ReportKind& kind : kReportKinds) kinds.emplace_back(kind.name);
-    add->Add("--kind", "KIND", &args->kind, ReportKindNames(" or ") + ", instead of report.kind").OneOf(kinds);
+    add->Add("--kind", "KIND", &args->kind, "Kind of report, instead of report.kind").OneOf(kinds);
     add->Add("--explain", "FINDING", &args->explain, "Explain a finding by its id; `list` prints all ids");
     add->Flag("--json", &args->json, "Print the report as JSON");
-    add->Flag("-q,--quiet", &args->quiet, "One line at the end");
+    add->Flag("-q,--quiet", &args->quiet, "Print one line at the end");
   };
   return {MakeCommand<ReportArgs>("report", "Write a report with figures, tables and findings", declare, ReportCommand)};
 }

@@ -120,7 +120,8 @@ void Declare(RunArgs* args, Arguments* add) {
   args->typed_program = add->program();
   AddFile(add, &args->input, /*or_results=*/true);
   add->Add("--sweep", "[POINT:]PATH=VALUES", &args->sweep,
-           "Sweep a path: path=1,2,4, path=range(1,9,2) or path=choice(a,b); point:path=1,2 for one point; repeatable");
+           "Sweep a path: path=1,2,4, path=range(1,9,2) with the 9 included, or path=choice(a,b); point:path=1,2 for one "
+           "point; repeatable");
   add->Add("-o,--out", "OUT", &args->out, "Results folder instead of output.dir");
   add->Flag("--dry-run", &args->dry_run, "Print the trials, their resources and an estimate; start nothing");
   add->Flag("--fresh", &args->fresh, "Move old results to OUT.1 and start from scratch");
@@ -149,7 +150,7 @@ void Declare(RunArgs* args, Arguments* add) {
   add->Add("--same", "COMMAND", &args->same, "With --plan: the command that runs it again").Hidden();
   add->Flag("--json", &args->json, "Print the result as JSON");
   const Argument quiet = add->Flag("-q,--quiet", &args->quiet, "Print one line at the end and no progress");
-  add->Flag("-v,--verbose", &args->verbose, "Also print to stderr what OUT/logs/session-N.log records of the trials")
+  add->Flag("-v,--verbose", &args->verbose, "Also print the trials' events in OUT/logs/session-N.log to stderr")
       .Excludes(quiet);
 }
 

@@ -33,7 +33,7 @@ TEST_F(Interrupted, KillOfSupervisorAndShimLeavesNoProcessAfterTheNextRun) {
   const std::vector<pid_t> left = daemons();
   EXPECT_THAT(left, testing::Not(testing::IsEmpty())) << "these processes had their own session";
   const Finished again = Run(run + " --set budget.wall_time=1s");
-  EXPECT_THAT(again.err, HasSubstr("ended processes that an earlier run left: ")) << again.out;
+  EXPECT_THAT(again.err, HasSubstr("killed the processes that an earlier run left: ")) << again.out;
   for (const pid_t daemon : left) EXPECT_THAT(again.err, HasSubstr(std::to_string(daemon) + " (sleep)"));
   EXPECT_THAT(daemons(), testing::IsEmpty());
 }

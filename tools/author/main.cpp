@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
   line.version = BACKPLANE_VERSION;
   line.commands = {backplane::NewCommand(),
                    backplane::SdkCommand(),
-                   {"setup", "Install what some plugins need", nullptr},
+                   {"setup", "Install libraries that some plugins need", nullptr},
                    backplane::SetupTorchCommand()};
   return backplane::RunCommandLine(line);
 }

@@ -123,8 +123,8 @@ Command NewCommand() {
     add->Add("kind", "env|learner|monitor", &args->kind, "Kind of plugin").OneOf({"env", "learner", "monitor"}).Required();
     add->Add("name", "NAME", &args->name, "Name of the folder, the file and the id").Required();
     add->Add("--lang", "LANG", &args->lang, "Language: cpp, or c for an env in plain C11").OneOf({"cpp", "c"}).ShowsDefault();
-    add->Flag("--agents", &args->agents, "An env of several agents");
-    add->Flag("--mujoco", &args->mujoco, "An env on MuJoCo");
+    add->Flag("--agents", &args->agents, "Create an env of several agents");
+    add->Flag("--mujoco", &args->mujoco, "Create an env on MuJoCo");
     add->Check([args] {
       const std::string bad = WhyBadName(*args);
       return bad.empty() ? WhyNoTemplate(*args) : bad;

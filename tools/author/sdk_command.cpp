@@ -38,10 +38,11 @@ int PrintPlaces(const SdkArgs& args) {
 
 Command SdkCommand() {
   const auto declare = [](SdkArgs* args, Arguments* add) {
-    const Argument cmake = add->Flag("--cmakedir", &args->cmakedir, "Only the folder for -Dbackplane_DIR or CMAKE_PREFIX_PATH");
+    const Argument cmake =
+        add->Flag("--cmakedir", &args->cmakedir, "Print only the folder for -Dbackplane_DIR or CMAKE_PREFIX_PATH");
     const Argument include =
-        add->Flag("--includedir", &args->includedir, "Only the folder for the compiler's -I").Excludes(cmake);
-    add->Flag("--cflags", &args->cflags, "Only the flags for g++ or gcc").Excludes(cmake).Excludes(include);
+        add->Flag("--includedir", &args->includedir, "Print only the folder for the compiler's -I").Excludes(cmake);
+    add->Flag("--cflags", &args->cflags, "Print only the flags for g++ or gcc").Excludes(cmake).Excludes(include);
   };
   return MakeCommand<SdkArgs>(kSdkCommand.name, kSdkCommand.help, declare, PrintPlaces);
 }

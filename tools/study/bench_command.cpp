@@ -278,7 +278,7 @@ std::vector<Command> BenchCommands() {
         .MayBeEmpty();
     add->Flag("--autotune", &args->autotune, "Try rows, chunks and threads; write the fastest as a preset");
     add->Add("--seconds", "S", &args->seconds, "Training time per trial").ShowsDefault().Within(0.1, 86400.0);
-    add->Add("--seeds", "N", &args->seeds, "Trials per setting; three or more separate differences from noise")
+    add->Add("--seeds", "N", &args->seeds, "Trials per setting; use at least three to separate differences from noise")
         .ShowsDefault()
         .Within(uint64_t{1}, uint64_t{1000});
     add->Add("-o,--out", "OUT", &args->out, "Results folder (default: outputs/bench_EXPERIMENT); OUT.yaml repeats the bench");

@@ -361,9 +361,10 @@ std::string WrongOrder(const GateArgs& args) {
 void DeclareGate(GateArgs* args, Arguments* add) {
   args->run.typed_program = add->program();
   add->Add("baseline", "FILE", &args->baseline, "File written by `gate save`").Required();
-  add->Add("subject", "FILE|OUT", &args->subject, "Experiment file, run look after look, or a results folder").Required();
+  add->Add("subject", "FILE|OUT", &args->subject, "Experiment file to run until the answer is known, or a results folder")
+      .Required();
   add->Add("--fail-if", "CONDITION", &args->fail_if,
-           "Change that fails, such as 'eval/return < -5%' or 'wall_s > 10%'; may be repeated (required)");
+           "Change that fails the gate, such as 'eval/return < -5%' or 'wall_s > 10%'; may be repeated (required)");
   add->Check([args] { return WrongOrder(*args); });
   add->Add("-s,--set", "PATH=VALUE", &args->run.input.set, "Set a value of the file; may be repeated");
   add->PluginPath(&args->run.input.plugin_path);

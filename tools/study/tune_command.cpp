@@ -302,7 +302,8 @@ std::vector<Command> TuneCommands() {
                return args->budget_s > 0 ? "" : "expected a time such as 10m or 90s, got '" + text + "'";
              })
         .ShowsDefault("10m");
-    add->Add("--point", "NAME", &args->point, "Point of the sweep to tune (default: no sweep, or the first tunable point)");
+    add->Add("--point", "NAME", &args->point,
+             "Point of the sweep to tune (default: the file without its sweep, or the first tunable point)");
     add->Add("--seconds", "S", &args->seconds, "Training time per trial, or four iterations if longer")
         .ShowsDefault()
         .Within(0.1, 86400.0);

@@ -230,7 +230,8 @@ std::vector<Case> EnvExtensionCases() {
       {"inject-comes-back", kOfEnvs, "A state set by name reads back unchanged.", "Set and get all parts in the same order.",
        InjectComesBack, kPlays | CallSet{PluginCall::kInject}},
       {"source-keeps-order", kOfEnvs,
-       "A data set returns the same items for the same seed, each once per epoch, in any groups.",
+       "For one seed, a data set returns each item once per epoch, in an order that does not depend on the sizes of the "
+       "groups.",
        "Derive the order of an epoch only from the seed.", SourceKeepsItsOrder, kPlays | CallSet{PluginCall::kSource}},
       {"pictures-change-nothing", kOfEnvs, "The same state gives the same picture, and drawing changes no step.",
        "Draw from const state.", PicturesChangeNothing, kPlays | CallSet{PluginCall::kRender}, Evidence::kCompares},

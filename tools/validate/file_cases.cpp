@@ -161,7 +161,7 @@ void InitTwice(Subject& subject, CaseResult*) {
 
 std::vector<Case> FileCases() {
   return {
-      {"exports-one-symbol", kOfAll, "A plugin exports only `bp_module_v1`, and no unique symbols.",
+      {"exports-one-symbol", kOfAll, "A plugin exports only `bp_module_v1`, and no symbols of the type STB_GNU_UNIQUE.",
        "Build with backplane_add_plugin, or with `g++ -std=c++20 $(backplane sdk --cflags) plugin.cpp -o FILE`.",
        ExportsOneSymbol, CallSet{}},
       {"bundles-nothing", kOfAll, "A plugin contains no copy of libstdc++ or LibTorch, and names libraries without a path.",

@@ -432,7 +432,7 @@ std::vector<Case> LearnerCases() {
        kTrains | CallSet{PluginCall::kSave, PluginCall::kLoad}, Evidence::kCompares},
       {"state-is-read", kOfLearners, "`load` rejects missing and surplus bytes.", "Read and check each size before its data.",
        StateIsRead, kTrains | CallSet{PluginCall::kSave, PluginCall::kLoad}},
-      {"names-its-tensors", kOfLearners, "Tensors have unique names and finite numbers.", "Add each one once in Tensors().",
+      {"names-its-tensors", kOfLearners, "Tensors have unique names and finite numbers.", "Add each tensor once in Tensors().",
        NamesItsTensors, kTrains | CallSet{PluginCall::kTensors}},
       {"policy-acts", kOfLearners, "A loaded policy acts like the learner that saved it, without a plan.",
        "Save and load everything that `act` reads, and prepare it in `load`.", PolicyActs,

@@ -22,7 +22,7 @@ inline constexpr ToolCommand kPackCommand = {"pack", "archive", "Pack the result
 inline constexpr ToolCommand kUnpackCommand = {"unpack", "archive", "Unpack a packed experiment into a results folder"};
 inline constexpr ToolCommand kVerifyCommand = {"verify", "archive", "Find damage in a packed or unpacked experiment"};
 inline constexpr ToolCommand kGcCommand = {"gc", "archive", "Delete checkpoints that finished trials no longer need"};
-inline constexpr ToolCommand kNewCommand = {"new", "author", "Write a plugin with code, tests and an experiment that trains"};
+inline constexpr ToolCommand kNewCommand = {"new", "author", "Create a plugin with code, tests and an experiment that trains"};
 inline constexpr ToolCommand kPluginValidateCommand = {"plugin validate", "validate",
                                                        "Check a plugin against every rule of the contract"};
 inline constexpr ToolCommand kRunTrialCommand = {"run-trial", "trial",

@@ -224,7 +224,7 @@ const std::vector<HostKey>& Table() {
           "greatest mean use of the granted cores by a balanced setting, in percent", MEMBER(report.balanced.cpu)),
       Key("report.balanced.gpu", kBatch, Type::kNumber, "(0,100]", nullptr, "", "greatest mean use of the GPUs by a balanced setting, in percent",
           MEMBER(report.balanced.gpu)),
-      Key("report.timing", kBatch, Type::kFlag, "", "false", "", "lets a comparison compare times", MEMBER(report.timing)),
+      Key("report.timing", kBatch, Type::kFlag, "", "false", "", "comparison: runs one trial at a time, so that their times can be compared", MEMBER(report.timing)),
       In(Key("report.precision", kBatch, Type::kPercent, "(0,100]", nullptr, "",
              "parallel_efficiency: runs each trial until the 95 % interval over its iterations is within this percentage of its "
              "speed; default: 5% without a budget, else off",

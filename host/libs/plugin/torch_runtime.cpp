@@ -64,7 +64,8 @@ std::filesystem::path RecordedTorchLib(const std::filesystem::path& file) {
   const nlohmann::json facts = nlohmann::json::parse(in, nullptr, false);
   const auto lib = facts.find("lib");
   if (lib == facts.end() || !lib->is_string()) {
-    throw PluginError(file.string() + ": expected {\"lib\": \"folder of libtorch.so\", ...}, got something else");
+    throw PluginError(file.string() +
+                      ": expected {\"lib\": \"FOLDER OF libtorch.so\", ...}; write it again with `backplane setup torch`");
   }
   const std::filesystem::path folder = lib->get<std::string>();
   std::error_code error;

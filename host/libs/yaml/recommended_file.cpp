@@ -29,10 +29,10 @@ std::string RecommendedFile(nlohmann::json config, const std::string& suffix, co
   // A command ends by itself; a budget limits its reports.
   const nlohmann::json& learner = At(config, "learner");
   const bool is_function = !At(learner, "function").is_null();
-  text +=
-      is_function || !At(learner, "command").is_null()
-          ? fmt::format("# The setting without a budget: its {} decides when to end.\n", is_function ? "function" : "command")
-          : "# The setting without a budget: choose one, as in `run THIS_FILE " + std::string(kSomeBudget) + "`.\n";
+  text += is_function || !At(learner, "command").is_null()
+              ? fmt::format("# The setting without a budget, because its {} ends by itself.\n",
+                            is_function ? "function" : "command")
+              : "# The setting without a budget: choose one, as in `run THIS_FILE " + std::string(kSomeBudget) + "`.\n";
   return text + YamlText(config, {});
 }
 

@@ -194,7 +194,7 @@ void TreeBuilder::PutEntry(Level* level, Node value) {
 
 std::optional<Entry> TreeBuilder::KeyOf(const Node& node, const Level& level) {
   if (!node.IsScalar()) {
-    Add(node.mark, "expected a single word as key");
+    Add(node.mark, "expected a text as key, got a list or a mapping");
     return std::nullopt;
   }
   if (node.text == "<<") {

@@ -59,7 +59,7 @@ def _declarations(home: Path) -> str:
     for header in (home / _HEADER, sources / _HEADER):
         if header.exists():
             return header.read_text().split("// <embed>")[1].split("// </embed>")[0]
-    raise ImportError(f"cannot find the library's header {home / _HEADER}")
+    raise ImportError(f"cannot find the library's header {home / _HEADER}; set BACKPLANE_HOME to a complete installation")
 
 
 home = find_home()

@@ -19,9 +19,9 @@ const bp_env_snapshot_1* SnapshotOf(const EnvInstance& env) { return env.Extensi
 uint64_t RowBytes(const bp_env_snapshot_1& snapshot, EnvInstance& env) {
   const uint64_t bytes = env.Call("row_bytes", [&](const bp_env* handle) { return snapshot.row_bytes(handle); });
   if (bytes > kMaxSnapshotBytes / env.rows())
-    throw TrialFailure(
-        BP_E_INTERNAL, env.id(),
-        fmt::format("row_bytes: expected at most {} bytes for {} rows, got {} for each", kMaxSnapshotBytes, env.rows(), bytes));
+    throw TrialFailure(BP_E_INTERNAL, env.id(),
+                       fmt::format("row_bytes: expected at most {} bytes per row ({} rows), got {}",
+                                   kMaxSnapshotBytes / env.rows(), env.rows(), bytes));
   return bytes;
 }
 

@@ -40,7 +40,8 @@ int ExportTb(const Results& results, const std::string& to) {
     LogError("backplane: no trial in {} has finished an iteration, so there is nothing to export", out.string());
     return 1;
   }
-  std::printf("%s: %zu trials; tensorboard --logdir %s shows them\n", folder.c_str(), trials, folder.c_str());
+  std::printf("%s: %zu %s; to see them: tensorboard --logdir %s\n", folder.c_str(), trials, trials == 1 ? "trial" : "trials",
+              folder.c_str());
   return 0;
 }
 

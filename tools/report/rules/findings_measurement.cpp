@@ -94,7 +94,7 @@ RuleVerdict NoisyMeasurement(const Case& c) {
   Finding f;
   f.severity = noise->cv_pct > kNoisePct ? Severity::kWarning : Severity::kInfo;
   const std::string outliers =
-      noise->outliers ? fmt::format("; outliers: {}, {} of them far", noise->outliers, noise->far) : "";
+      noise->outliers ? fmt::format("; outliers: {}, {} of them extreme", noise->outliers, noise->far) : "";
   f.title = fmt::format("SPS varies by {:.1f} % over {} {}{}", noise->cv_pct, noise->n, noise->of, outliers);
   const bool seeds = noise->of == "seeds";
   f.evidence = {{"SPS", noise->cv_pct, kNoisePct, "% coefficient of variation",
@@ -179,8 +179,8 @@ std::vector<Rule> MeasurementRules() {
   return {
       {{"noisy_measurement",
         "SPS has a coefficient of variation > 5 % over ten or more iterations after the first, of 5 s or more, or over three "
-        "or more seeds. It also fires if one of five or more values is a Tukey outlier (beyond 1.5 interquartile ranges; 3 is "
-        "far) and > 5 % off the median",
+        "or more seeds. It also fires if one of five or more values is a Tukey outlier (beyond 1.5 interquartile ranges; "
+        "extreme: beyond 3) and > 5 % off the median",
         "The speed depends on something other than the setting: other programs, the machine's clock, episodes of uneven cost.",
         "raise budget.iterations, report.max_time or sweep.seeds.n; use a quiet machine",
         "5 %: this project, without a published source; the fences are Tukey's. Outliers close to the median do not count, "

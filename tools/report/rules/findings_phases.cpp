@@ -132,9 +132,9 @@ RuleVerdict SyncOverhead(const Case& c) {
   if (share <= kSyncPct) return Quiet();
   Finding f;
   f.severity = Severity::kWarning;
-  f.title = fmt::format("Synchronising takes {:.0f} % of the threads' time", share);
+  f.title = fmt::format("Hand-overs between requests take {:.0f} % of the threads' time", share);
   f.evidence = {{"phase/sync", share, kSyncPct, "%", kWindow}};
-  f.effect = "The same steps need fewer synchronisations, so phase/sync falls";
+  f.effect = "The same steps need fewer requests, so phase/sync falls";
   f.moves = "phase/sync", f.direction = -1;
   f.confidence = "high: measured directly";
   AddOptionFixes(c, "sync_overhead", &f.fixes);
@@ -173,8 +173,9 @@ std::vector<Rule> PhaseRules() {
        "phase/*; the granted cores, and threads",
        EnvBound},
       {{"collection_bound",
-        "infer, env_step and env_reset together take > 70 % of the time in which threads are not idle, and the envs alone do "
-        "not. In addition, a call acts for fewer than 16 rows (and infer is at least 40 % of the three), or there are fewer "
+        "infer, env_step and env_reset together take > 70 % of the time in which threads are not idle, and env_step and "
+        "env_reset without infer do not. In addition, a call acts for fewer than 16 rows (and infer is at least 40 % of the "
+        "three), or there are fewer "
         "runners than cores and no other setting of the batch has one per core",
         "Collecting limits the speed: envs and action selection alternate on few rows or few threads.",
         "raise rollout.num_env_runners to the cores; raise rollout.num_envs_per_env_runner (or rollout.chunk_rows, if set) to "
@@ -191,8 +192,8 @@ std::vector<Rule> PhaseRules() {
        "phase/*",
        UpdateBound},
       {{"sync_overhead", "sync takes > 10 % of the time in which threads are not idle",
-        "The trial copies weights so often that the copies take noticeable time.",
-        "set options that declare to help: a larger rollout, fewer synchronisations",
+        "The hand-overs between two requests of the learner take noticeable time. Rollout workers also load the weights then.",
+        "set options that declare to help: larger rollouts, more candidates per request",
         "10 %: as for communication in torch_tb_profiler; XProf calls collectives moderate from 3 and high from 15 %."},
        "phase/*",
        SyncOverhead},

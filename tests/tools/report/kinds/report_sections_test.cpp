@@ -64,7 +64,7 @@ TEST(RecommendedFile, ACommandIsStartedWithoutABudget) {
   EXPECT_EQ(StartedWith(RecommendedFile(config, "_selected", {})), " --set budget.iterations=100");
   config["learner"]["command"] = {"python3", "train.py"};
   const std::string file = RecommendedFile(config, "_selected", {});
-  EXPECT_TRUE(file.starts_with("# The setting without a budget: its command decides when to end.\n")) << file;
+  EXPECT_TRUE(file.starts_with("# The setting without a budget, because its command ends by itself.\n")) << file;
   EXPECT_EQ(StartedWith(file), "");
 }
 

@@ -56,7 +56,7 @@ TEST(NoisyMeasurement, AnOutlierCountsIfItIsFarFromTheMedian) {
   speeds.push_back(1100);
   const Finding f = The("noisy_measurement", Batch().Speeds(speeds).Diagnose());
   EXPECT_EQ(Severity::kInfo, f.severity);
-  EXPECT_THAT(f.title, HasSubstr("outliers: 1, 1 of them far"));
+  EXPECT_THAT(f.title, HasSubstr("outliers: 1, 1 of them extreme"));
   speeds.back() = 1040;
   EXPECT_THAT(Ids(Batch().Speeds(speeds).Diagnose()), IsEmpty());
 }
