@@ -70,14 +70,15 @@ void Learner::OnTick(uint64_t index) {
     const bp::PhaseScope phase(host(), BP_PHASE_UPDATE_OPTIM);
     optimizer_.Step(step, parallel_, &stats);
   }
-  if (scaler_ && (stats.applied || stats.overflowed)) {
+  if (scaler_ && (stats.applied || stats.overflowed))
     scaler_->Update(stats.overflowed, "a smaller lr or reward, or use_amp: bf16 may help");
-    metrics_.Record("train/loss_scale", scaler_->scale());
-    metrics_.Record("train/skipped_updates", static_cast<double>(scaler_->skipped()));
-  }
   if (!stats.overflowed) Report(stats, step.lr, &metrics_);
   if (!stats.applied && !stats.overflowed) SkipTicks();
   if (ticks_left() > 0) return;
+  if (scaler_) {  // once, because an iteration's metrics are means over its ticks
+    metrics_.Record("train/loss_scale", scaler_->scale());
+    metrics_.Record("train/skipped_updates", static_cast<double>(scaler_->skipped()));
+  }
   optimizer_.RequireFiniteState();  // before the host saves the state in a checkpoint
   EndUpdate();
 }

@@ -134,7 +134,7 @@ RuleVerdict GpuMemoryErrors(const Case& c) {
   Finding f;
   f.severity = Severity::kWarning;
   f.title = fmt::format("The GPU's memory had {:.0f} errors that ECC could not correct", errors);
-  f.evidence = {{kEcc, errors, 0, "", c.PeakWindow(kEcc)}};
+  f.evidence = {{kEcc, errors, 0, "errors", c.PeakWindow(kEcc)}};
   f.effect = "Results are reliable again";
   f.moves = kEcc, f.direction = -1;
   f.confidence = "high: counted by the device";

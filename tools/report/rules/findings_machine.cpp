@@ -71,10 +71,10 @@ RuleVerdict CpuOverheated(const Case& c) {
   if (*throttled <= kThrottledPct) return Quiet();
   Finding f;
   f.severity = Severity::kWarning;
-  f.title = fmt::format("Heat lowers the CPUs' clocks for {:.0f} % of the time", *throttled);
+  const std::optional<double> celsius = c.Peak(kCelsius);
+  f.title = fmt::format("Heat lowers the CPUs' clocks for {:.0f} % of the time{}", *throttled,
+                        celsius ? fmt::format(", at up to {:.0f} C", *celsius) : "");
   f.evidence = {{kHeat, *throttled, kThrottledPct, "%", c.Window(kHeat)}};
-  if (const std::optional<double> celsius = c.Peak(kCelsius))
-    f.evidence.push_back({kCelsius, *celsius, 0, "C", c.Window(kCelsius)});
   f.effect = "Clocks stay up; until then, the times of this batch depend on heat";
   f.moves = kHeat, f.direction = -1;
   f.confidence = "high: counted by the kernel";

@@ -81,7 +81,7 @@ TEST_F(YamlTest, AFileThatIsNotThereIsOneError) {
 
 TEST_F(YamlTest, AnEmptyFileListsMissingKeys) {
   EXPECT_THAT(ErrorsOf(""), ElementsAre(HasSubstr("'env.plugin'"), HasSubstr("'learner.plugin'"),
-                                        HasSubstr("expected at least one limit of iterations, env_steps, epochs, wall_time")));
+                                        HasSubstr("expected at least one limit of iterations, env_steps, episodes, epochs, wall_time")));
 }
 
 TEST_F(YamlTest, TheBudgetOfAFileReplacesItsBasesBudget) {
