@@ -211,17 +211,17 @@ def recorded_hash(path):
 def manifest_from(text, path):
     """The manifest in the bytes of archive.json. Raises Fault."""
     try:
-        read = json.loads(text)
-        manifest = read["manifest"]
-        whole = sealed(manifest).encode() == text
-    except (ValueError, KeyError, TypeError, RecursionError):
+        manifest = json.loads(text)["manifest"]
+        whole, kind = sealed(manifest).encode() == text, f"{manifest['format']} {manifest['schema']}"
+        if whole and kind != f"{FORMAT} {SCHEMA}":
+            raise Fault(f"{path}: expected {FORMAT} {SCHEMA}, got {kind}")
+        if whole and (wrong_name(manifest["name"]) or "/" in manifest["name"]):
+            raise Fault(f"{path}: rejected, because the folder {manifest['name']!r} has an unusual name")
+        whole &= all(isinstance(file["bytes"], int) for file in manifest["files"].values())
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         whole = False
     if not whole:
         raise Fault(f"{path}: {MANIFEST} is damaged")
-    if manifest.get("format") != FORMAT or manifest.get("schema") != SCHEMA:
-        raise Fault(f"{path}: expected {FORMAT} {SCHEMA}, got {manifest.get('format')} {manifest.get('schema')}")
-    if wrong_name(manifest["name"]) or "/" in manifest["name"]:
-        raise Fault(f"{path}: rejected, because the folder {manifest['name']!r} has an unusual name")
     return manifest
 
 

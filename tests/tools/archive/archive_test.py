@@ -290,11 +290,14 @@ class Hostile(ArchiveTest):
         self.reject(self.forge(change), "expected backplane.archive 1, got backplane.archive 2")
 
     def test_lists_of_another_form_are_rejected(self):
-        for value in ([], {"config.yaml": 3}, None, {"config.yaml": {"bytes": "x", "sha256": None}}):
+        for value in ([], {"config.yaml": 3}, None, {"config.yaml": {"bytes": "x", "sha256": None}}, {"config.yaml": {}}):
             def change(entries, manifest, value=value):
                 manifest["files"] = value
-            said = self.run_program("verify", self.forge(change), exit=1)
-            self.assertRegex(said, "rejected|damaged")
+            file = self.forge(change)
+            self.assertRegex(self.run_program("verify", file, exit=1), "archive.json is damaged")
+            (self.folder / "copy").mkdir(exist_ok=True)
+            (self.folder / "copy/archive.json").write_bytes(self.packed(file)["archive.json"])
+            self.assertIn("archive.json is damaged", self.run_program("verify", "copy", exit=1))
 
     def test_an_existing_folder_is_kept(self):
         self.pack()
