@@ -162,9 +162,11 @@ int RunAndTell(const RunArgs& args, RunSession* session) {
     return kUsage;
   }
   const InterruptScope interrupts;  // a stop leaves the report out
-  PrintBatch(session->request, *report, ReportAfterRun(session->request, *report, args), args);
-  return InterruptScope::Count() > 0 ? kInterrupted
-                                     : ExitOf(*report, args.skip_invalid, LeftOut(session->request.plan, *report, args.stage));
+  const size_t left_out = LeftOut(session->request.plan, *report, args.stage);
+  RunArgs next = args;  // after the stage, the rest
+  if (left_out > 0 && left_out == report->Count(TrialState::kPlanned)) next.stage.clear();
+  PrintBatch(session->request, *report, ReportAfterRun(session->request, *report, args), next);
+  return InterruptScope::Count() > 0 ? kInterrupted : ExitOf(*report, args.skip_invalid, left_out);
 }
 
 // Checks the plugins too if the trials would run here.

@@ -293,6 +293,7 @@ TEST_F(TrainingStages, RunsOneStage) {
   };
   const Finished first = Run("run chain.yaml --stage first");
   EXPECT_EQ(first.exit, 0) << first.err;
+  EXPECT_THAT(first.out, HasSubstr("run chain.yaml\n")) << "the command for the rest";
   EXPECT_TRUE(std::filesystem::exists(Folder("chain", "first 0") / "attempt-1"));
   EXPECT_FALSE(std::filesystem::exists(Folder("chain", "second 0") / "attempt-1")) << states();
   const Finished second = Run("run chain.yaml --stage second");
