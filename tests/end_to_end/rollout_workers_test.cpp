@@ -102,6 +102,24 @@ TEST_F(RolloutWorkers, KilledInEveryIterationCostNoResult) {
   EXPECT_THAT(warnings, HasSubstr("the trial plays its envs"));
 }
 
+TEST_F(RolloutWorkers, ThatHangAreStartedAgainAndCostNoResult) {
+  const std::string more = "budget: {iterations: 150}\nresources: {hang_timeout: 15s}\n";
+  Write("whole.yaml", Text("whole", kPpo, more));
+  ASSERT_EQ(Run("run whole.yaml").exit, 0);
+  Write("hung.yaml", Text("hung", kPpo, more));
+  const pid_t pid = Start("run hung.yaml --set rollout.workers=2");
+  ASSERT_TRUE(Until([&] { return Metrics("hung").size() >= 2; })) << ErrorsOf(pid);
+  const std::vector<pid_t> workers = WorkerProcesses();
+  ASSERT_EQ(workers.size(), 2u) << "the trial should be long enough to lose one";
+  kill(workers[0], SIGSTOP);
+  const Finished run = Wait(pid);
+  ASSERT_EQ(run.exit, 0) << run.err;
+  ExpectSameBits("hung", "whole");
+  EXPECT_THAT(Result("hung")["warnings"].dump(),
+              testing::ContainsRegex("it gave no sign of life for 5 s and was ended: process " + std::to_string(workers[0]) +
+                                     ".*it is started again"));
+}
+
 TEST_F(RolloutWorkers, AStoppedTrialResumesWithAnyNumber) {
   const std::string more = "budget: {iterations: 150}\ncheckpoint: {every_iterations: 7}\n";
   Write("whole.yaml", Text("whole", kPpo, more));

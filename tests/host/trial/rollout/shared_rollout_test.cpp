@@ -66,7 +66,7 @@ TEST_F(SharedRollout, HasTheBytesOfOneProcess) {
   }
 }
 
-TEST_F(SharedRollout, ContinuesInAnotherProcessOrInTheOwner) {
+TEST_F(SharedRollout, SurvivesTheLossOfAProcess) {
   std::unique_ptr<ToyTrial> player = Process();
   for (int rollout = 0; rollout < 6; ++rollout) {
     if (rollout % 2 == 1) player = Process();  // the former one was lost
