@@ -148,7 +148,7 @@ class BatchText {
       PrintLostNodes();
       PrintEnd();
     }
-    if (report_.started == 0 && report_.checks.empty() && !args_.quiet) PrintNothingStarted();
+    if (report_.started == 0 && report_.checks.empty() && report_.paused.empty() && !args_.quiet) PrintNothingStarted();
   }
 
  private:

@@ -5,6 +5,7 @@
 
 #include "backplane/env.h"
 #include "backplane/ext/autoreset.h"
+#include "backplane/ext/batch.h"
 #include "backplane/ext/clock.h"
 #include "backplane/ext/device_use.h"
 #include "backplane/ext/held_out.h"
