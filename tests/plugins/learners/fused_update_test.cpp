@@ -153,11 +153,12 @@ TEST_F(MixedPrecision, FirstMinibatchHasARatioNearOne) {
 }
 
 TEST(FusedPrecision, IsMixedIfTheProcessorSupportsIt) {
-  EXPECT_EQ(FusedPrecision(false, false), nn::Precision::kFull);
-  EXPECT_EQ(FusedPrecision(false, true), nn::Precision::kFull);
-  EXPECT_EQ(FusedPrecision(true, true), nn::Precision::kBf16);
+  EXPECT_EQ(FusedPrecision(Amp::kOff, false), nn::Precision::kFull);
+  EXPECT_EQ(FusedPrecision(Amp::kOff, true), nn::Precision::kFull);
+  EXPECT_EQ(FusedPrecision(Amp::kOn, true), nn::Precision::kBf16);
+  EXPECT_EQ(FusedPrecision(Amp::kBf16, true), nn::Precision::kBf16);
   try {
-    FusedPrecision(true, false);
+    FusedPrecision(Amp::kOn, false);
     FAIL() << "no error";
   } catch (const bp::Error& e) {
     EXPECT_EQ(e.code(), BP_E_CONFIG);

@@ -108,7 +108,7 @@ TEST(ReadPlugins, RejectsUnknownNeeds) {
   EXPECT_THAT(
       NotRead(Fixture("env_needs_unknown_extension")),
       HasSubstr("needs the host extension 'org.example.teleport/1', which this host does not have; it has bp.host.facts/1, "
-                "bp.host.metrics/1, bp.host.parallel/1, bp.host.part/1, bp.host.phase/1, bp.host.trial/1"));
+                "bp.host.gpus/1, bp.host.metrics/1, bp.host.parallel/1, bp.host.part/1, bp.host.phase/1, bp.host.trial/1"));
 }
 
 TEST(ReadPlugins, AcceptsAPluginWhoseNeedsTheHostMeets) {
