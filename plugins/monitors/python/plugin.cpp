@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backplane/monitor.hpp"
+#include "python_env/worker_source.hpp"
 #include "python_env/workers.hpp"
 
 namespace backplane::python_env {

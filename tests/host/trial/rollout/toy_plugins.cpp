@@ -87,12 +87,6 @@ void WriteObs(const bp_frame& frame, uint64_t r, const Row& row, bool rows_alike
   obs[2] = broken ? std::numeric_limits<float>::quiet_NaN() : row.noise;
 }
 bool IsPart(const ToyEnv* env, uint64_t begin, uint64_t end) { return env->whole && (begin != 0 || end != env->rows.size()); }
-const void* EnvExtension(const bp_env* env, const char* id) {
-  static constexpr bp_env_batch_1 batch = {sizeof(bp_env_batch_1), 0,
-                                           [](const bp_env* e) { return int32_t{reinterpret_cast<const ToyEnv*>(e)->whole}; }};
-  (void)env;
-  return std::strcmp(id, BP_ENV_BATCH_1) == 0 ? &batch : nullptr;
-}
 bp_status Reset(bp_env* e, uint32_t slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
   ToyEnv* env = Of(e);
   if (IsPart(env, begin, end)) return env->host->fail(env->host, BP_E_INTERNAL, "a reset of some rows");
@@ -146,6 +140,9 @@ bp_status SetRow(bp_env* env, uint64_t row, const void* data) {
 }
 const void* EnvExtension(const bp_env*, const char* id) {
   static constexpr bp_env_snapshot_1 snapshot{sizeof(bp_env_snapshot_1), 0, RowBytes, GetRow, SetRow};
+  static constexpr bp_env_batch_1 batch = {sizeof(bp_env_batch_1), 0,
+                                           [](const bp_env* e) { return int32_t{reinterpret_cast<const ToyEnv*>(e)->whole}; }};
+  if (std::strcmp(id, BP_ENV_BATCH_1) == 0) return &batch;
   return std::strcmp(id, BP_ENV_SNAPSHOT_1) == 0 ? &snapshot : nullptr;
 }
 
