@@ -111,7 +111,7 @@ BY_HAND = [
     ("seq2seq", SEQ2SEQ + "layers.cpp", 'ids.ne(ctx->saved_data["pad"].toInt())', "ids.ge(0)"),
     ("seq2seq", SEQ2SEQ + "bart.cpp", "std::sqrt(static_cast<double>(c.d_model))", "1.0"),
     ("seq2seq", SEQ2SEQ + "processors.cpp", "length == options.max_length - 1", "length == options.max_length"),
-    ("seq2seq", SEQ2SEQ + "micro_batch.cpp", "length == 1 || first != config.eos_token_id", "true"),
+    ("seq2seq", SEQ2SEQ + "micro_batch.cpp", "(length == 1 || is_word) && last", "last"),
 
     ("rollout", ROLLOUT + "episode_tracker.hpp", "truncated[i] = length >= limit;", "truncated[i] = length > limit;"),
     ("rollout", ROLLOUT + "episode_tracker.hpp", "++row[i].episode_length", "row[i].episode_length"),
