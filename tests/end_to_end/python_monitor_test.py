@@ -140,6 +140,7 @@ class Fails(PythonMonitor):
         self.rejected("import math\nmath.nothing\n", "AttributeError", "look.py:2")
         self.rejected("import no_such_package\n", "no_such_package", "-m pip install no_such_package", "options.python of the monitor")
         self.rejected("def on_iterations(iteration): pass\n", "expected a function on_iteration, sample or finish")
+        self.rejected("class Stops:\n    def on_iteration(self, iteration): pass\n", "hint: class: Stops")
         self.rejected("class Other: pass\n", "'Look' is not in", "classes in it: Other", options=", class: Look")
         self.rejected("class Look:\n  def __init__(self, word): pass\n", "word", options=", class: Look")
         self.rejected("def sample(t): pass\n", "kwargs: expected `class`", options=", kwargs: {a: 1}")

@@ -47,6 +47,11 @@ def monitor_in(config):
     return getattr(module, config["class"])(**config["kwargs"])
 
 
+def class_hint(module):
+    classes = [name for name, value in vars(module).items() if isinstance(value, type) and any(hasattr(value, call) for call in CALLS)]
+    return f"\nhint: class: {classes[0]}" if classes else ""
+
+
 def wanted_parts(monitor):
     parts = getattr(monitor, "wants", ("metrics",))
     if isinstance(parts, str) or not set(parts) <= set(PARTS):
@@ -62,7 +67,8 @@ class MonitorWorker:
             self.monitor, self.trial = monitor_in(config), Trial(config["trial"])
             calls = [name for name in CALLS if callable(getattr(self.monitor, name, None))]
             if not calls:
-                raise Refusal(f"file: expected a function {', '.join(CALLS[:-1])} or {CALLS[-1]}, got none in {config['file']}")
+                raise Refusal(f"file: expected a function {', '.join(CALLS[:-1])} or {CALLS[-1]}, got none in {config['file']}"
+                              + ("" if config["class"] else class_hint(self.monitor)))
             return {"calls": calls, "wants": wanted_parts(self.monitor)}
         except BaseException as error:  # the file may also call sys.exit
             said = json.loads(report(error, -1, "monitor")[1:])
