@@ -32,6 +32,7 @@ int ReportCommand(const ReportArgs& args) {
   ReportRequest request = RequestFor(args.folders.front(), args.typed_program);
   request.folders.assign(args.folders.begin(), args.folders.end());
   for (const auto& folder : args.folders) {
+    if (args.folders.size() > 1 && std::filesystem::path(folder).filename() == "index.html") continue;  // the page of all
     if (std::filesystem::exists(ResultsFolder{folder}.plan())) continue;
     LogError("backplane: {}: expected a results folder, got one without {}", folder.string(), kPlanName);
     return kUsage;
