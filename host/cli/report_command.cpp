@@ -22,7 +22,11 @@ struct ReportArgs {
   bool json = false, quiet = false;
 };
 
-int ReportCommand(const ReportArgs& args) {
+int ReportCommand(const ReportArgs& given) {
+  ReportArgs args = given;
+  // A pattern such as outputs/study/* also matches the page of the folders.
+  if (args.folders.size() > 1)
+    std::erase_if(args.folders, [](const std::filesystem::path& folder) { return folder.filename() == "index.html"; });
   const ReportProgram program;
   if (!args.explain.empty()) return program.Show("--explain", ToJson(ExplainRequest{args.explain}));
   if (args.folders.empty()) {
@@ -32,7 +36,6 @@ int ReportCommand(const ReportArgs& args) {
   ReportRequest request = RequestFor(args.folders.front(), args.typed_program);
   request.folders.assign(args.folders.begin(), args.folders.end());
   for (const auto& folder : args.folders) {
-    if (args.folders.size() > 1 && std::filesystem::path(folder).filename() == "index.html") continue;  // the page of all
     if (std::filesystem::exists(ResultsFolder{folder}.plan())) continue;
     LogError("backplane: {}: expected a results folder, got one without {}", folder.string(), kPlanName);
     return kUsage;

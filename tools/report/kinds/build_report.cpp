@@ -146,8 +146,6 @@ std::vector<ResultSet> ReadSets(const std::vector<std::string>& folders, bool ar
   std::vector<ResultSet> sets;
   std::set<std::filesystem::path> seen;
   for (const std::string& folder : folders) {
-    // The page of the folders in its folder, which a pattern such as outputs/study/* matches too.
-    if (folders.size() > 1 && std::filesystem::path(folder).filename() == "index.html") continue;
     if (seen.insert(std::filesystem::weakly_canonical(folder)).second) sets.push_back(ReadResultSet(folder));
   }
   if (!are_arms) SortCanonically(&sets);
