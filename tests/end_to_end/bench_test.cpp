@@ -71,7 +71,7 @@ TEST_F(BenchCommand, TheFastestSettingIsAWholeExperiment) {
   EXPECT_THAT(ReadFile(dir_ / "outputs/bench_walk/report/best.yaml"),
               AllOf(HasSubstr("experiment: walk_best\n"), HasSubstr("dir: outputs/walk_best\n"),
                     HasSubstr("num_envs_per_env_runner: 64\n"), ::testing::Not(HasSubstr("budget:\n")),
-                    HasSubstr("episodes: 5\n"), HasSubstr("checkpoint:\n  every_iterations: 1\n")));
+                    HasSubstr("episodes: 5\n"), HasSubstr("  every_iterations: 1\n")));
   const Finished check = Run("config check outputs/bench_walk/report/best.yaml --file-only --set budget.iterations=1");
   EXPECT_EQ(check.exit, 0) << check.err;
 }

@@ -20,7 +20,8 @@ evaluation: {episodes: 0}
 )";
 
 // Its learner claims to compute on a GPU.
-constexpr char kWalkOnAGpu[] = R"(experiment: walk
+const std::string kWalkOnAGpu = "plugin_path: [" BACKPLANE_BINARY_DIR R"(/tests/fixtures/plugins]
+experiment: walk
 env: {plugin: cartpole}
 learner: {plugin: toils}
 rollout: {num_env_runners: 2, num_envs_per_env_runner: 8}

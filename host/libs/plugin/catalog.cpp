@@ -44,18 +44,22 @@ std::string Suggestion(uint32_t kind, const std::string& name, const std::vector
   if (known.empty()) return "; no " + key + " is installed" + searched;
   const std::vector<std::string> near = Nearest(name, Candidates(known));
   if (!near.empty()) return DidYouMean(near) + searched + line(near.front());
-  std::vector<std::string> ids, of_other_tools;
+  std::vector<std::string> ids, of_other_tools, without_options;
   std::string by_id;  // an env of another library, which a plugin finds by its id
   for (const PluginInfo& info : plugins) {
     if (info.kind != kind) continue;
     ids.push_back(info.short_id());
+    const auto required = [](const OptionInfo& option) { return (option.flags & BP_PARAM_REQUIRED) != 0; };
+    if (std::ranges::none_of(info.options, required)) without_options.push_back(info.short_id());
     if (!info.aliases.empty()) of_other_tools.push_back(info.short_id());
     for (const OptionInfo& option : info.options)
       if (option.path == "id" && option.doc.find("-v") != option.doc.npos) by_id = info.short_id();
   }
   if (kind == BP_KIND_ENV && IsVersionedId(name) && !by_id.empty())
     return searched + line("{plugin: " + by_id + ", options: {id: " + name + "}}");
-  std::vector<std::string>& choice = of_other_tools.empty() ? ids : of_other_tools;
+  std::vector<std::string>& choice = !of_other_tools.empty()    ? of_other_tools
+                                     : !without_options.empty() ? without_options
+                                                                : ids;
   std::sort(choice.begin(), choice.end());
   const std::string best =
       kind == BP_KIND_MONITOR && choice.size() > 1 ? choice[1] : choice[0];  // the first one is the default

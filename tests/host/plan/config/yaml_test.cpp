@@ -80,8 +80,9 @@ TEST_F(YamlTest, AFileThatIsNotThereIsOneError) {
 }
 
 TEST_F(YamlTest, AnEmptyFileListsMissingKeys) {
-  EXPECT_THAT(ErrorsOf(""), ElementsAre(HasSubstr("'env.plugin'"), HasSubstr("'learner.plugin'"),
-                                        HasSubstr("expected at least one limit of iterations, env_steps, episodes, epochs, wall_time")));
+  EXPECT_THAT(ErrorsOf(""),
+              ElementsAre(HasSubstr("'env.plugin'"), HasSubstr("'learner.plugin'"),
+                          HasSubstr("expected at least one limit of iterations, env_steps, episodes, epochs, wall_time")));
 }
 
 TEST_F(YamlTest, TheBudgetOfAFileReplacesItsBasesBudget) {
