@@ -18,7 +18,7 @@ SOURCES = {".cpp", ".hpp", ".h"}
 # Lines of C++ when the budgets were set, plus 3 %.
 BUDGETS = {
     "host/batch": 9810,
-    "host/cli": 4785,
+    "host/cli": 4790,
     "host/client": 90,
     "host/embed": 2050,
     "host/libs/arguments": 1330,
