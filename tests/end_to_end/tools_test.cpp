@@ -121,7 +121,7 @@ TEST_F(Tools, ReportCommandThatInstallsMissingTool) {
                                dir_.string() + "` in a clone\n");
   Write("CMakeCache.txt", "");
   EXPECT_EQ(RunCopy("help new").err, missing + "`cmake --build " + dir_.string() + " --target backplane-author` builds it\n");
-  EXPECT_THAT(RunCopy("help").out, HasSubstr("Write a plugin"));
+  EXPECT_THAT(RunCopy("help").out, HasSubstr("Create a plugin"));
   EXPECT_THAT(RunCopy("plugin validate env.so").err,
               testing::StartsWith("backplane: `plugin validate` needs backplane-validate, which is neither in "));
   EXPECT_THAT(RunCopy("run-trial trial.json").err, HasSubstr("`run-trial` needs backplane-trial, which is neither in "));

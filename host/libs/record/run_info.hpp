@@ -109,7 +109,7 @@ struct RunInfo {
     visit("preset", DefaultIfMissing(self.preset));
     visit("set", DefaultIfMissing(self.set));
     visit("sweep", DefaultIfMissing(self.sweep));
-    visit("whys", DefaultIfMissing(self.whys));
+    visit("whys", LeftOutIfEmpty(self.whys));
     visit("arguments", NullIfAbsent(self.arguments));
   }
 };
