@@ -87,8 +87,7 @@ struct ScatterPanel {
 };
 nlohmann::json View(const ScatterPanel& panel, const Palette& palette);
 
-// Speed against another value. Rows of kind "front" with the same `of` form a line. Rows of kind "advice" are labels on the
-// side `place` of a point.
+// Speed against another value. Rows of kind "front" with the same `of` form a line.
 struct TradeOffPanel {
   PanelText text;
   PanelSize size = {};

@@ -16,7 +16,6 @@ namespace {
 
 using nlohmann::json;
 
-const char* const kRecommended = "recommended";
 const char* const kOnFront = "on the front";
 const char* const kBeaten = "not on the front";
 
@@ -69,33 +68,34 @@ bool HasTwo(const std::vector<TradedSeries>& all) {
   return settings > 1;
 }
 
-// Empty: not recommended.
-std::vector<std::string> GoalsOf(const Setting& setting, const ParallelEfficiency& analysis) {
+// "best for throughput, efficiency"; empty: not recommended.
+std::string GoalsOf(const Setting& setting, const ParallelEfficiency& analysis) {
   std::vector<std::string> goals;
   for (const Recommendation& advice : analysis.recommendations[setting.series])
     if (advice.setting && &analysis.settings[*advice.setting] == &setting) goals.push_back(advice.goal);
-  return goals;
+  return goals.empty() ? "" : fmt::format("best for {}", fmt::join(goals, ", "));
 }
 
-void AddPoint(const Traded& traded, const TradedSeries& own, size_t i, double middle, const Combined& combined,
+void AddPoint(const Traded& traded, const TradedSeries& own, size_t i, const Combined& combined,
               const ParallelEfficiency& analysis, Figure* figure) {
   const Setting& setting = *own.settings[i];
-  const std::vector<std::string> goals = GoalsOf(setting, analysis);
-  const std::string name = SettingText(setting, analysis);
+  const std::string goals = GoalsOf(setting, analysis);
   const bool on_front = std::ranges::find(own.front, i) != own.front.end();
-  const json shared = {{"x", own.points[i].x},
-                       {"series", !goals.empty() ? kRecommended
-                                  : on_front     ? kOnFront
-                                                 : kBeaten},
-                       {"label", fmt::format("{}", fmt::join(goals, ", "))}};
-  AddMean(traded.title, name, IdsOf(combined, setting.trials), *setting.sps, 4, {}, shared, figure);
-  if (goals.empty()) return;
-  json label = RowOf(traded.title, "advice", name, "");
-  label.update({{"x", own.points[i].x},
-                {"value", own.points[i].speed},
-                {"label", fmt::format("{}", fmt::join(goals, "\n"))},
-                {"place", own.points[i].x > middle ? "left" : "right"}});
-  figure->rows.push_back(std::move(label));
+  const json shared = {{"x", own.points[i].x}, {"series", !goals.empty() ? goals : on_front ? kOnFront : kBeaten}};
+  AddMean(traded.title, SettingText(setting, analysis), IdsOf(combined, setting.trials), *setting.sps, 4, {}, shared, figure);
+}
+
+// Each set of goals that a setting has, then the other two kinds of points.
+Palette PaletteOf(const ParallelEfficiency& analysis) {
+  std::vector<std::string> names, colours = {"#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"};
+  for (const Setting& setting : analysis.settings) {
+    const std::string goals = GoalsOf(setting, analysis);
+    if (!goals.empty() && std::ranges::find(names, goals) == names.end()) names.push_back(goals);
+  }
+  colours.resize(names.size(), colours.front());
+  names.insert(names.end(), {kOnFront, kBeaten});
+  colours.insert(colours.end(), {"#0072B2", "#999999"});
+  return {"series", names, colours};
 }
 
 // Adds nothing if only one setting has the value.
@@ -103,11 +103,8 @@ void AddPanel(const Traded& traded, const Combined& combined, const ParallelEffi
               Figure* figure) {
   const std::vector<TradedSeries> all = SeriesOf(traded, combined, analysis);
   if (!HasTwo(all)) return;
-  double low = INFINITY, high = -INFINITY;
-  for (const TradedSeries& own : all)
-    for (const TradeOffPoint& point : own.points) low = std::min(low, point.x), high = std::max(high, point.x);
   for (const TradedSeries& own : all) {
-    for (size_t i = 0; i < own.settings.size(); ++i) AddPoint(traded, own, i, (low + high) / 2, combined, analysis, figure);
+    for (size_t i = 0; i < own.settings.size(); ++i) AddPoint(traded, own, i, combined, analysis, figure);
     for (const size_t i : own.front) {
       json row = RowOf(traded.title, "front", SettingText(*own.settings[i], analysis), "");
       row.update({{"x", own.points[i].x}, {"value", own.points[i].speed}, {"of", fmt::format("series {}", own.series + 1)}});
@@ -139,9 +136,9 @@ std::optional<Figure> TradeOffFigure(const Combined& combined, const ParallelEff
   figure.title = fmt::format("Trade-offs: {}", fmt::join(combined.experiments, ", "));
   figure.alt =
       "Speed against efficiency, peak memory and return, one point per setting. Dashed lines are the Pareto fronts: no setting "
-      "is better in both values. Recommended settings have their goals as labels; whiskers are 95 % intervals of the speed.";
+      "is better in both values. The legend names the goals of recommended settings; whiskers are 95 % intervals of the speed.";
   figure.columns = 3;
-  const Palette palette("series", {kRecommended, kOnFront, kBeaten}, {"#D55E00", "#0072B2", "#999999"});
+  const Palette palette = PaletteOf(analysis);
   for (const Traded& traded : kTraded) AddPanel(traded, combined, analysis, palette, &figure);
   return figure.panels.empty() ? std::nullopt : std::optional(std::move(figure));
 }

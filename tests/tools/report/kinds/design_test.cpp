@@ -69,16 +69,13 @@ TEST(TradeOff, MarksFrontAndRecommendations) {
   const Document document = ParallelEfficiencyReport({Set(trials)}, Context("parallel_efficiency"));
   const Figure& figure = FigureOf(document, "trade_off");
   EXPECT_THAT(PanelsOf(figure), ElementsAre("Speed and efficiency", "Speed and memory", "Speed and return"));
-  std::vector<std::string> front, advice;
+  std::vector<std::string> front;
   for (const auto& row : RowsOf(figure, "Speed and efficiency", "front")) front.push_back(row["name"]);
   EXPECT_THAT(front, ElementsAre("4 x 4", "2 x 1", "1 x 1")) << "2 x 2 is slower and less efficient than 2 x 1";
-  for (const auto& row : RowsOf(figure, "Speed and efficiency", "advice"))
-    advice.push_back(row["name"].get<std::string>() + ": " + row["label"].get<std::string>());
-  EXPECT_THAT(advice, testing::Contains(HasSubstr("4 x 4: throughput")));
   std::map<std::string, std::string> roles;
   for (const auto& row : RowsOf(figure, "Speed and memory", "mean")) roles[row["name"]] = row["series"];
   EXPECT_EQ("not on the front", roles["2 x 2"]);
-  EXPECT_EQ("recommended", roles["4 x 4"]);
+  EXPECT_THAT(roles["4 x 4"], testing::StartsWith("best for throughput"));
   EXPECT_THAT(TableOf(document, "recommended").notes,
               testing::Contains("Pareto front of speed and efficiency, by means: 4 x 4, 2 x 1, 1 x 1."));
 }
