@@ -80,6 +80,7 @@ TEST_F(MonitorTest, RejectsAGpuThatWouldIdle) {
 }
 
 TEST_F(MonitorTest, RejectsAGpuThatTheLearnersLibTorchCannotUse) {
+  if (!HasPlugin("learner_ppo_torch.so")) GTEST_SKIP() << "built without LibTorch";
   setenv("LD_LIBRARY_PATH", BACKPLANE_BINARY_DIR "/tests/fake_nvml", 1);
   Write("ppo.yaml",
         "experiment: ppo\nenv: {plugin: cartpole}\nlearner: {plugin: ppo}\nbudget: {iterations: 1}\nresources: {gpus: 1}\n");
