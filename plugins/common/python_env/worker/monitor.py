@@ -97,7 +97,5 @@ class MonitorWorker:
 
 
 if __name__ == "__main__":
-    leave_with_the_trial()
-    if not getattr(sys.flags, "safe_path", False):
-        del sys.path[0]  # the folder of this text, which does not exist
+    prepare()
     MonitorWorker().serve()

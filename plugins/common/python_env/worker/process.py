@@ -166,12 +166,6 @@ class Worker:
         reply(b"N" + json.dumps(notices).encode())
 
 
-def main():
-    leave_with_the_trial()
-    if not getattr(sys.flags, "safe_path", False):
-        del sys.path[0]  # the folder of this text, which does not exist
-    Worker().serve()
-
-
 if __name__ == "__main__":
-    main()
+    prepare()
+    Worker().serve()

@@ -77,6 +77,13 @@ def leave_with_the_trial():
         os._exit(0)
 
 
+def prepare():
+    """What every worker program does first."""
+    leave_with_the_trial()
+    if not getattr(sys.flags, "safe_path", False):
+        del sys.path[0]  # the folder of this text, which does not exist
+
+
 def read_exactly(n):
     data = b""
     while len(data) < n:

@@ -70,12 +70,6 @@ def write_at(file, data, place):
     return len(data)
 
 
-def main():
-    leave_with_the_trial()
-    if not getattr(sys.flags, "safe_path", False):
-        del sys.path[0]  # the folder of this text, which does not exist
-    Process().serve()
-
-
 if __name__ == "__main__":
-    main()
+    prepare()
+    Process().serve()
