@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "base/printable.hpp"
 #include "record/batch_record.hpp"
@@ -225,14 +226,15 @@ size_t BatchView::ToCome() const {
 }
 
 // Trials of earlier plans serve if none of this plan has finished.
-std::vector<FinishedTrial> BatchView::EarlierTrials() const {
+const std::vector<FinishedTrial>& BatchView::EarlierTrials() {
+  if (record().trials.size() == std::exchange(earlier_of_, record().trials.size())) return earlier_trials_;
   std::set<std::string> own;
   for (const Trial& trial : trials_) own.insert(trial.plan.trial_id);
-  std::vector<FinishedTrial> earlier;
+  earlier_trials_.clear();
   for (const auto& [id, trial] : record().trials)
     if (trial.state == TrialState::kCompleted && !own.contains(id) && !trial.attempts.empty() && trial.attempts.back().ended)
-      earlier.push_back({WallSeconds(trial.attempts.back()), SIZE_MAX});
-  return earlier;
+      earlier_trials_.push_back({WallSeconds(trial.attempts.back()), SIZE_MAX});
+  return earlier_trials_;
 }
 
 // "from 3 finished trials" or "after 2 iterations"; empty: too little evidence.

@@ -54,7 +54,7 @@ class BatchView {
   std::string State() const;
   size_t ToCome() const;
   std::optional<double> TimeLeft();
-  std::vector<FinishedTrial> EarlierTrials() const;
+  const std::vector<FinishedTrial>& EarlierTrials();
   static std::string EvidenceText(const EtaEvidence& evidence);
   std::string BestSoFar() const;
 
@@ -64,6 +64,8 @@ class BatchView {
   std::vector<Trial> trials_;
   std::vector<BatchRow> rows_;
   BatchTotals totals_;
+  std::vector<FinishedTrial> earlier_trials_;
+  size_t earlier_of_ = 0;        // trials on record when they were read
   size_t counted_sessions_ = 0;  // in earlier_s_
   double earlier_s_ = 0;
   bool running_ = false;
