@@ -1,5 +1,7 @@
 #include "contract/checkpoint_files.hpp"
 
+#include <charconv>
+#include <cstdint>
 #include <string>
 
 namespace backplane {
@@ -13,6 +15,13 @@ bool IsCheckpointFile(const fs::path& file) {
 
 fs::path CheckpointFile(const fs::path& dir, unsigned number) {
   return dir / (number == 0 ? kCheckpointFile : "checkpoint." + std::to_string(number) + ".bin");
+}
+
+bool IsCheckpointName(std::string_view word) {
+  uint64_t iterations = 0;
+  const char* const end = word.data() + word.size();
+  const auto read = std::from_chars(word.data(), end, iterations);
+  return word == kLastCheckpoint || word == kBestCheckpoint || (read.ec == std::errc() && read.ptr == end);
 }
 
 bool HasCheckpoint(const fs::path& dir) {

@@ -1,12 +1,19 @@
-// The files of a trial's checkpoints: checkpoint.bin, and those before it as checkpoint.1.bin and so on.
+// The files of a trial's checkpoints: checkpoint.bin, those before it as checkpoint.1.bin and so on, and best.bin.
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 namespace backplane {
 
 inline constexpr char kCheckpointFile[] = "checkpoint.bin";
+inline constexpr char kBestCheckpointFile[] = "best.bin";
 inline constexpr unsigned kKeptCheckpoints = 2;
+
+// A person names a checkpoint by one of these words, or by the number of iterations that were complete.
+inline constexpr std::string_view kLastCheckpoint = "last", kBestCheckpoint = "best";
+// Whether `word` is one of these names.
+bool IsCheckpointName(std::string_view word);
 
 // Number 0 is the newest one.
 std::filesystem::path CheckpointFile(const std::filesystem::path& dir, unsigned number);

@@ -15,6 +15,7 @@
 
 #include "base/scratch_folder.hpp"
 #include "support/file_size_limit.hpp"
+#include "trial/named_checkpoint.hpp"
 
 namespace backplane {
 namespace {
@@ -225,6 +226,39 @@ TEST_F(CheckpointFolderTest, IgnoresAFifo) {
   EXPECT_FALSE(CheckpointFolder(dir_, kOwnTrial).Newest());
   EXPECT_THAT([&] { ReadCheckpoint(dir_ / "checkpoint.bin", kOwnTrial); },
               testing::ThrowsMessage<CheckpointError>(HasSubstr("it is not a file")));
+}
+
+TEST_F(CheckpointFolderTest, AreFoundByName) {
+  CheckpointFolder folder(dir_, kOwnTrial);
+  folder.Save(Of(3));
+  folder.Save(Of(7));
+  EXPECT_EQ(7u, ReadNamedCheckpoint(dir_, kOwnTrial, "last").header.iterations);
+  EXPECT_EQ(3u, ReadNamedCheckpoint(dir_, kOwnTrial, "3").header.iterations);
+  fs::copy_file(dir_ / "checkpoint.1.bin", dir_ / kBestCheckpointFile);
+  EXPECT_EQ(3u, ReadNamedCheckpoint(dir_, kOwnTrial, "best").header.iterations);
+  Damage("checkpoint.1.bin");
+  EXPECT_EQ(3u, ReadNamedCheckpoint(dir_, kOwnTrial, "3").header.iterations);  // the best one has that number, too
+}
+
+TEST_F(CheckpointFolderTest, AnUnknownNameListsWhatIsThere) {
+  const auto why = [&](const std::string& name) -> std::string {
+    try {
+      ReadNamedCheckpoint(dir_, kOwnTrial, name);
+    } catch (const CheckpointError& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(dir_.string() + ": expected checkpoint 'last', got none", why("last"));
+  CheckpointFolder folder(dir_, kOwnTrial);
+  folder.Save(Of(3));
+  folder.Save(Of(7));
+  Damage("checkpoint.1.bin");
+  EXPECT_EQ(dir_.string() + ": expected checkpoint 'best', got checkpoint.bin (after iteration 7), checkpoint.1.bin (damaged)",
+            why("best"));
+  EXPECT_THAT(why("3"), HasSubstr("expected checkpoint '3', got checkpoint.bin (after iteration 7)"));
+  for (const char* name : {"last", "best", "0", "12"}) EXPECT_TRUE(IsCheckpointName(name)) << name;
+  for (const char* name : {"", "first", "-1", "3x", "99999999999999999999"}) EXPECT_FALSE(IsCheckpointName(name)) << name;
 }
 
 }  // namespace

@@ -1,0 +1,16 @@
+// Reads a trial's checkpoint by the name that a person gives (contract/checkpoint_files.hpp), for everything that uses what a
+// trial has learned.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "trial/checkpoint.hpp"
+
+namespace backplane {
+
+// The checkpoint called `name` in `dir`, the folder of a trial's checkpoints. Throws CheckpointError: there is none of that
+// name (the sentence lists those that exist), or it is damaged or of a different trial.
+Checkpoint ReadNamedCheckpoint(const std::filesystem::path& dir, const std::string& trial_id, const std::string& name);
+
+}  // namespace backplane
