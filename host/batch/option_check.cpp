@@ -88,9 +88,10 @@ std::string ProcessOf(const LoadedExperiment& loaded) {
          ToJson(loaded.experiment)["resources"].dump();
 }
 
-// True if only the loop uses the value, and no plugin.
+// True if only the loop uses the value, and no plugin. The metric of checkpoint.best must be one of the env.
 bool IsOfTheLoop(const std::string& path) {
-  return path == "seed" || path.starts_with("budget.") || path.starts_with("checkpoint.");
+  const bool of_checkpoints = path.starts_with("checkpoint.") && !path.starts_with("checkpoint.best.");
+  return path == "seed" || path.starts_with("budget.") || of_checkpoints;
 }
 
 // Everything that determines the plugins' construction.

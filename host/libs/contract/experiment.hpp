@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "contract/checkpoint_files.hpp"
 #include "contract/plain_keys.hpp"
 #include "record/chunk_rows.hpp"
 #include "record/report_kinds.hpp"
@@ -72,9 +73,20 @@ struct EvaluationConfig {
   nlohmann::json env_options;  // overrides of env.options for the evaluation instance
 };
 
-// Both may be set; without either, only the end writes a checkpoint.
+// The metric of evaluations whose best checkpoint is kept; absent: none.
+struct BestConfig {
+  std::optional<std::string> metric;
+  std::optional<std::string> direction;  // maximize, minimize; set for every metric but kKnownMetric
+
+  static constexpr char kKnownMetric[] = "eval/return";  // higher is better
+  int Direction() const { return direction == "minimize" ? -1 : 1; }
+};
+
+// Without every_iterations and every_episodes, only the end and `best` write a checkpoint.
 struct CheckpointConfig {
   uint64_t every_iterations = 0, every_episodes = 0;  // 0: never
+  uint64_t keep = kKeptCheckpoints;                   // newest ones, in addition to the best
+  BestConfig best = {};
 };
 
 struct ResourceConfig {

@@ -19,6 +19,7 @@ using nlohmann::json;
 // Where a file of kind parallel_efficiency has no budget.
 constexpr char kPrecision[] = "5%", kMaxTime[] = "20s";
 constexpr char kPython[] = "learner.python";  // of a function
+constexpr char kBestMetric[] = "checkpoint.best.metric", kBestDirection[] = "checkpoint.best.direction";
 constexpr char kRunners[] = "rollout.num_env_runners", kRowsOfARunner[] = "rollout.num_envs_per_env_runner";
 constexpr size_t kMostLookedAt = 16;  // of unknown keys: a file of thousands has another fault than a letter
 
@@ -62,6 +63,7 @@ class HostKeyReader {
       RefuseKeysOfCommands();
       DecidePrecision();
       RequireBudget();
+      FitBest();
     }
     DecideExclusive();
   }
@@ -230,6 +232,7 @@ class HostKeyReader {
     refuse("budget.episodes",
            "a command does not report its episodes; use budget.iterations (its reports) or budget.env_steps (the step that it "
            "reports)");
+    refuse(kBestMetric, "a command saves its own checkpoints, of which the host knows no score");
     refuse("report.precision", "a command decides itself how long it measures; use a limit in budget, or none");
     const Node* pattern = FindPath(root_, "learner.tensorboard");
     if (pattern && pattern->IsScalar() && (pattern->text.starts_with('/') || pattern->text.find("..") != std::string::npos))
@@ -239,6 +242,35 @@ class HostKeyReader {
     if (IsGiven("evaluation.episodes") && values_->values["evaluation.episodes"] != 0)
       errors_->Note(PathMark(root_, "evaluation.episodes"),
                     "only plugins are evaluated by the host; a command evaluates itself and reports eval/return");
+  }
+
+  // The best checkpoint is chosen by evaluations, whose direction must be known.
+  void FitBest() {
+    const auto refuse = [&](const char* path, const std::string& why, const std::string& hint) {
+      errors_->Add(PathMark(root_, path), why, ErrorCode::kOther, hint);
+    };
+    if (!IsGiven(kBestMetric)) {
+      if (IsGiven(kBestDirection))
+        refuse(kBestDirection, "checkpoint.best: expected a metric with the direction, got none",
+               "checkpoint: {best: {metric: eval/loss, direction: minimize}}");
+      return;
+    }
+    const std::string metric = values_->values[kBestMetric].get<std::string>();
+    if (!metric.starts_with("eval/")) {
+      refuse(kBestMetric, fmt::format("checkpoint.best: expected a metric of evaluations, eval/NAME, got '{}'", metric),
+             "checkpoint: {best: eval/return}");
+    } else if (metric != BestConfig::kKnownMetric && !IsGiven(kBestDirection)) {
+      refuse(kBestMetric,
+             fmt::format("checkpoint.best: expected {}, because the direction of '{}' is unknown", kBestDirection, metric),
+             fmt::format("checkpoint: {{best: {{metric: {}, direction: maximize}}}}", metric));
+    }
+    if (values_->values["evaluation.episodes"] == 0)
+      refuse(kBestMetric, "checkpoint.best: expected evaluations that choose the best checkpoint, got evaluation.episodes: 0",
+             "evaluation: {episodes: 10, every_iterations: 10}");
+    else if (values_->values["evaluation.every_iterations"] == 0)
+      errors_->Note(PathMark(root_, kBestMetric),
+                    "checkpoint.best: only the trial's end is evaluated, so the last policy is also the best; set "
+                    "evaluation.every_iterations");
   }
 
   void RefuseKeysOfOtherKinds() {

@@ -58,11 +58,15 @@ Node LongForm(const std::string& path, Node value) {
     nothing.mark = value.mark;
     return nothing;
   }
-  if ((path != "env" && path != "learner") || !value.IsScalar()) return value;
+  if (path == "checkpoint") {
+    for (Entry& entry : value.entries) entry.value = LongForm(path + "." + entry.key, std::move(entry.value));
+  }
+  const char* const key = path == "env" || path == "learner" ? "plugin" : path == "checkpoint.best" ? "metric" : nullptr;
+  if (key == nullptr || !value.IsScalar()) return value;
   Node section;
   section.kind = Node::Kind::kMap;
   section.mark = value.mark;
-  section.entries.push_back({"plugin", value.mark, std::move(value)});
+  section.entries.push_back({key, value.mark, std::move(value)});
   return section;
 }
 

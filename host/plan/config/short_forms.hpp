@@ -15,8 +15,8 @@ inline constexpr char kOlderNameOfStages[] = "phases";
 // "phases.rise.budget.iterations" -> "stages.rise.budget.iterations". Any other path as it is.
 std::string WithTodaysName(const std::string& path);
 
-// `env: NAME` is short for `env: {plugin: NAME}`, and so for the learner; `rollout: auto` sets nothing. Any other value is
-// returned unchanged.
+// `env: NAME` is short for `env: {plugin: NAME}`, and so for the learner; `checkpoint.best: NAME` for `{metric: NAME}`;
+// `rollout: auto` sets nothing. Any other value is returned unchanged.
 Node LongForm(const std::string& path, Node value);
 
 // The same for every path that is a key, at any depth.

@@ -162,6 +162,7 @@ class SchemaWriter {
     PlaceAliases(&file);
     Section &env = file.Below("env"), &learner = file.Below("learner");
     for (Section* section : {&env, &learner}) section->types.push_back("string");  // its plugin
+    file.Below("checkpoint.best").types.push_back("string");                       // its metric
     file.Below("rollout").instead = Const("auto");
     learner.rules.push_back(CommandRule());
     for (const PluginInfo* info : OfKind(BP_KIND_LEARNER)) learner.rules.push_back(OptionsRule(*info));

@@ -31,6 +31,8 @@ inline OptionInfo Option(std::string path, uint16_t type, std::optional<std::str
 // A value that differs from the default, for each type of the table.
 inline std::string OtherValue(const HostKey& key) {
   if (key.path == "learner.function") return "/bin/sh:g";
+  if (key.path == "checkpoint.best.metric") return "eval/return";
+  if (key.path == "checkpoint.best.direction") return "minimize";
   switch (key.type) {
     case ValueType::kNumber: return "0.5";
     case ValueType::kInteger:
@@ -145,6 +147,10 @@ inline const std::string kMinimalFunction = "experiment: first\nlearner: {functi
 
 // The shortest file in which the key is valid.
 inline const std::string& MinimalFor(const HostKey& key) {
+  static const std::string of_best = kMinimal + "evaluation: {episodes: 3, every_iterations: 1}\n";
+  static const std::string of_direction = of_best + "checkpoint: {best: eval/return}\n";
+  if (key.path == "checkpoint.best.metric") return of_best;
+  if (key.path == "checkpoint.best.direction") return of_direction;
   if (key.path == "learner.function" || key.path == "learner.python") return kMinimalFunction;
   return key.of_command ? kMinimalCommand : kMinimal;
 }

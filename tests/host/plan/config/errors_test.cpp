@@ -123,6 +123,25 @@ TEST_F(ErrorsTest, ABudgetNeedsALimit) {
   Good(head + "budget: {wall_time: 1h30m}\n");
 }
 
+TEST_F(ErrorsTest, ABestCheckpointNeedsEvaluationsOfAKnownDirection) {
+  const std::string evaluates = kMinimal + "evaluation: {episodes: 3, every_iterations: 5}\n";
+  const auto error_of = [&](const std::string& best) { return ErrorsOf(evaluates + "checkpoint: {best: " + best + "}\n"); };
+  EXPECT_THAT(
+      ErrorsOf(kMinimal + "checkpoint: {best: eval/return}\n"),
+      ElementsAre("5:20 checkpoint.best: expected evaluations that choose the best checkpoint, got evaluation.episodes: 0"));
+  EXPECT_THAT(error_of("return"),
+              ElementsAre("6:20 checkpoint.best: expected a metric of evaluations, eval/NAME, got 'return'"));
+  EXPECT_THAT(error_of("eval/loss"),
+              ElementsAre(HasSubstr("6:20 checkpoint.best: expected checkpoint.best.direction, because")));
+  EXPECT_THAT(error_of("{metric: eval/loss, direction: down}"), ElementsAre(HasSubstr("checkpoint.best.direction: expected")));
+  EXPECT_THAT(error_of("{direction: minimize}"), ElementsAre(HasSubstr("expected a metric with the direction, got none")));
+  EXPECT_THAT(error_of("{name: eval/return}"), ElementsAre(HasSubstr("unknown key 'name' in checkpoint.best")));
+  EXPECT_THAT(ErrorsOf(kMinimal + "checkpoint: {keep: 0}\n"),
+              ElementsAre(HasSubstr("checkpoint.keep: 0 is out of range [1,1000]")));
+  EXPECT_THAT(ErrorsOf("experiment: a\nlearner: {command: [run]}\ncheckpoint: {best: eval/return}\n"),
+              ElementsAre(HasSubstr("3:20 checkpoint.best.metric: a command saves its own checkpoints")));
+}
+
 TEST_F(ErrorsTest, PrecisionIsAPercentageOfAMeasuredSpeed) {
   const std::string speed = kMinimal + "report: {kind: parallel_efficiency, ";
   EXPECT_THAT(ErrorsOf(speed + "precision: 0.05}\n"),

@@ -40,6 +40,19 @@ TEST_F(ExperimentTest, TheTablesDefaultsAreTheStructs) {
   EXPECT_EQ(saved["output"]["dir"], "outputs/first");
 }
 
+TEST_F(ExperimentTest, ABestCheckpointHasAShortForm) {
+  const std::string file = kMinimal + "evaluation: {episodes: 3, every_iterations: 5}\n";
+  const auto best_of = [&](const LoadedExperiment& loaded) { return ToJson(loaded.experiment)["checkpoint"]["best"]; };
+  const json of_return = {{"metric", "eval/return"}, {"direction", nullptr}};
+  EXPECT_EQ(best_of(Good(file + "checkpoint: {keep: 3, best: eval/return}\n")), of_return);
+  EXPECT_EQ(best_of(Good(file, {"checkpoint.best=eval/return"})), of_return);
+  EXPECT_EQ(best_of(Good(file, {"checkpoint={keep: 3, best: eval/return}"})), of_return);
+  const LoadedExperiment down = Good(file + "checkpoint: {best: {metric: eval/loss, direction: minimize}}\n");
+  EXPECT_EQ(down.experiment.checkpoint.best.Direction(), -1);
+  EXPECT_FALSE(Good(file + "checkpoint: {best: null}\n").experiment.checkpoint.best.metric);
+  EXPECT_EQ(Good(kMinimal).experiment.checkpoint.keep, 2u);
+}
+
 TEST_F(ExperimentTest, ASavedConfigurationIsAnExperimentFile) {
   json saved = ToJson(Good(kMinimal, {"budget.wall_time=1h", "resources.memory=4GB", "learner.options.data=d.csv"}).experiment);
   EXPECT_EQ(ToJson(Good(saved.dump(2)).experiment), saved);
