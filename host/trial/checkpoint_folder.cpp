@@ -36,55 +36,107 @@ namespace fs = std::filesystem;
   throw std::runtime_error(what + " " + file.string() + ": " + std::strerror(errno));
 }
 
-// For a moment, both names refer to the file. A file system without hard links has no second name. There, the file is missing
-// under its first name until the new one gets it, and exists only under the other name.
-void GiveSecondName(const fs::path& file, const fs::path& name) {
+// Returns false on a file system without hard links.
+bool AddName(const fs::path& file, const fs::path& name) {
   const fs::path draft = name.string() + ".tmp";
   unlink(draft.c_str());  // left by a killed process
   if (link(file.c_str(), draft.c_str()) == 0) {
     if (rename(draft.c_str(), name.c_str()) != 0) Fail("cannot rename a file to", name);
     unlink(draft.c_str());  // rename keeps both if they are the same file
-    return;
+    return true;
   }
   if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS && errno != EMLINK) Fail("cannot link", name);
-  if (rename(file.c_str(), name.c_str()) != 0) Fail("cannot rename a file to", name);
+  return false;
 }
 
-}  // namespace
+// For a moment, both names refer to the file. Without hard links, the file is missing under its first name until the new one
+// gets it, and exists only under the other name.
+void GiveSecondName(const fs::path& file, const fs::path& name) {
+  if (!AddName(file, name) && rename(file.c_str(), name.c_str()) != 0) Fail("cannot rename a file to", name);
+}
 
-void CheckpointFolder::Save(const Checkpoint& checkpoint) {
-  const fs::path dir = WhereHeld(dir_), newest = CheckpointFile(dir, 0);
-  fs::create_directories(dir);
-  const fs::path draft = newest.string() + ".tmp";
+// A draft that a kill left may be a second name of best.bin, so it must not be overwritten.
+void WriteDraft(const fs::path& draft, const Checkpoint& checkpoint) {
+  unlink(draft.c_str());
   const std::string head = CheckpointHead(checkpoint);
   std::vector<std::string_view> pieces = {head};
   for (const auto& [name, bytes] : checkpoint.parts) pieces.push_back(AsText(bytes));
   WriteDurably(draft, pieces);
+}
+
+void WriteAs(const fs::path& file, const Checkpoint& checkpoint) {
+  const fs::path draft = file.string() + ".tmp";
+  WriteDraft(draft, checkpoint);
+  if (rename(draft.c_str(), file.c_str()) != 0) Fail("cannot rename a file to", file);
+}
+
+}  // namespace
+
+// True if checkpoint.bin need not be kept: it is between two numbered ones, or contains the same end of the trial.
+bool CheckpointFolder::IsReplacedBy(const CheckpointHeader& next) const {
+  const CheckpointHeader& last = newest_header_;
+  return last.only_best || (last.at_end && next.at_end && last.iterations == next.iterations);
+}
+
+void CheckpointFolder::MoveUp(const fs::path& dir) {
+  for (unsigned number = keep_ - 1; number > 1; --number) {
+    const fs::path newer = CheckpointFile(dir, number - 1);
+    if (IsCheckpointFile(newer)) fs::rename(newer, CheckpointFile(dir, number));
+  }
+  if (keep_ > 1 && IsCheckpointFile(CheckpointFile(dir, 0))) GiveSecondName(CheckpointFile(dir, 0), CheckpointFile(dir, 1));
+}
+
+void CheckpointFolder::Save(const Checkpoint& checkpoint, bool is_best) {
+  const fs::path dir = WhereHeld(dir_), newest = CheckpointFile(dir, 0), best = dir / kBestCheckpointFile;
+  fs::create_directories(dir);
+  const fs::path draft = newest.string() + ".tmp";
+  WriteDraft(draft, checkpoint);
   try {
-    for (unsigned number = keep_ - 1; number > 1; --number) {
-      const fs::path newer = CheckpointFile(dir, number - 1);
-      if (IsCheckpointFile(newer)) fs::rename(newer, CheckpointFile(dir, number));
-    }
-    if (keep_ > 1 && IsCheckpointFile(newest)) GiveSecondName(newest, CheckpointFile(dir, 1));
+    if (is_best && !AddName(draft, best)) WriteAs(best, checkpoint);
+    if (!IsReplacedBy(checkpoint.header)) MoveUp(dir);
     fs::rename(draft, newest);
   } catch (...) {
     unlink(draft.c_str());  // a draft must not keep a full disk full
     throw;
   }
+  newest_header_ = checkpoint.header;
+  // An earlier attempt may have kept more.
+  for (unsigned number = keep_; fs::remove(CheckpointFile(dir, number)); ++number) continue;
   SyncFolder(dir);
 }
 
-std::optional<Checkpoint> CheckpointFolder::Newest() {
+void CheckpointFolder::SaveBest(const Checkpoint& checkpoint) {
   const fs::path dir = WhereHeld(dir_);
+  WriteAs(dir / kBestCheckpointFile, checkpoint);
+  SyncFolder(dir);
+}
+
+std::optional<Checkpoint> CheckpointFolder::ReadOrSetAside(const fs::path& file) {
+  if (!IsCheckpointFile(file)) return std::nullopt;
+  try {
+    return ReadCheckpoint(file, trial_id_);
+  } catch (const CheckpointError& e) {
+    SetAside(file, e.what());
+    return std::nullopt;
+  }
+}
+
+std::optional<Checkpoint> CheckpointFolder::Newest() {
+  const fs::path dir = WhereHeld(dir_), best_file = dir / kBestCheckpointFile;
   std::optional<Checkpoint> found;
-  for (unsigned number = 0; number < keep_ && !found; ++number) {
+  newest_header_ = {};
+  for (unsigned number = 0; !found && (number < keep_ || IsCheckpointFile(CheckpointFile(dir, number))); ++number) {
     newest_ = CheckpointFile(dir, number);
-    if (!IsCheckpointFile(newest_)) continue;
-    try {
-      found = ReadCheckpoint(newest_, trial_id_);
-    } catch (const CheckpointError& e) {
-      SetAside(newest_, e.what());
-    }
+    found = ReadOrSetAside(newest_);
+    if (found && number == 0) newest_header_ = found->header;
+  }
+  std::error_code error;
+  const bool same = found && fs::equivalent(newest_, best_file, error);
+  std::optional<Checkpoint> best = same ? std::nullopt : ReadOrSetAside(best_file);
+  best_ = same ? found->header.best : best ? best->header.best : std::nullopt;
+  if (best && !best->header.at_end && (!found || best->header.iterations > found->header.iterations)) {
+    found = std::move(best);
+    newest_ = best_file;
   }
   const std::string then =
       found ? "it resumes from " + newest_.filename().string() + ", after iteration " + std::to_string(found->header.iterations)

@@ -26,12 +26,17 @@ class CheckpointFolder {
       : dir_(std::move(dir)), trial_id_(std::move(trial_id)), keep_(keep) {}
 
   // Writes checkpoint.bin; older ones move up by a number, and the oldest is removed. Two syncs bring it to the disk. A whole
-  // checkpoint.bin exists at every moment; without hard links there is a moment with only checkpoint.1.bin. Throws
-  // std::runtime_error; the trial can then resume from the previous one, or from this one if only the sync of the folder
-  // failed.
-  void Save(const Checkpoint& checkpoint);
-  // The newest whole one of this trial; newer ones are set aside. Absent: there is none.
+  // checkpoint.bin exists at every moment; without hard links there is a moment with only checkpoint.1.bin. `is_best`: the file
+  // gets the name best.bin first, so best.bin is never older than the best in checkpoint.bin. Throws std::runtime_error; the
+  // trial can then resume from the previous one, or from this one if only the sync of the folder failed.
+  void Save(const Checkpoint& checkpoint, bool is_best = false);
+  // Writes best.bin for a state from which the trial does not resume.
+  void SaveBest(const Checkpoint& checkpoint);
+  // The newest whole one of this trial; newer ones are set aside. Absent: there is none. It is best.bin if a kill came between
+  // the two names of a file.
   std::optional<Checkpoint> Newest();
+  // The score in best.bin, as of the last Newest(); absent: there is no whole best.bin.
+  const std::optional<BestScore>& best() const { return best_; }
   // Sets aside the result of Newest(), because the trial cannot resume from it. Newest() then returns the previous one.
   void Refuse(const std::string& why);
 
@@ -40,12 +45,17 @@ class CheckpointFolder {
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
+  bool IsReplacedBy(const CheckpointHeader& next) const;
+  void MoveUp(const std::filesystem::path& dir);
+  std::optional<Checkpoint> ReadOrSetAside(const std::filesystem::path& file);
   void SetAside(const std::filesystem::path& file, const std::string& why);
 
   const std::filesystem::path dir_;
   const std::string trial_id_;
   const unsigned keep_;
   std::filesystem::path newest_;    // the last result of Newest()
+  CheckpointHeader newest_header_;  // of checkpoint.bin, without its parts; as new if there is none
+  std::optional<BestScore> best_;
   std::vector<std::string> aside_;  // sentences that do not name the checkpoint used instead yet
   std::vector<std::string> warnings_;
 };

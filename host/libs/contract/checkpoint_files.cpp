@@ -27,7 +27,7 @@ bool IsCheckpointName(std::string_view word) {
 bool HasCheckpoint(const fs::path& dir) {
   for (unsigned number = 0; number < kKeptCheckpoints; ++number)
     if (IsCheckpointFile(CheckpointFile(dir, number))) return true;
-  return false;
+  return IsCheckpointFile(dir / kBestCheckpointFile);
 }
 
 }  // namespace backplane

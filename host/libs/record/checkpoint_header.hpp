@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "record/attempt_files.hpp"
+#include "record/best_score.hpp"
 #include "record/data_position.hpp"
 #include "record/fields.hpp"
 #include "record/iteration.hpp"
@@ -77,6 +78,8 @@ struct CheckpointHeader : MetricsRecord {  // the lines before
   SavedWindow window;
   std::optional<DataPosition> data;    // of a learner of a data set
   std::optional<Iteration> unwritten;  // that is counted and not in the metrics yet
+  std::optional<BestScore> best;       // so far; its iteration is this checkpoint's own if this is the best one
+  bool only_best = false;              // written for a new best between two others; the next one replaces it
   std::vector<CheckpointPart> parts;   // in the order of the file
 
   static void Fields(auto& self, auto&& visit) {
@@ -92,6 +95,8 @@ struct CheckpointHeader : MetricsRecord {  // the lines before
     MetricsRecord::Fields(self, visit);
     visit("data", self.data);
     visit("unwritten", self.unwritten);
+    visit("best", self.best);
+    visit("only_best", DefaultIfMissing(self.only_best));
     visit("parts", self.parts);
   }
 };

@@ -35,6 +35,11 @@ class CheckpointFolderTest : public testing::Test {
     checkpoint.parts["learner"].resize(100, static_cast<std::byte>(iterations));
     return checkpoint;
   }
+  static Checkpoint OfBest(uint64_t iterations) {
+    Checkpoint checkpoint = Of(iterations);
+    checkpoint.header.best = BestScore{"eval/return", 1, static_cast<double>(iterations), iterations, 10 * iterations};
+    return checkpoint;
+  }
   void Damage(const std::string& name) {
     std::fstream file(dir_ / name, std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(-1, std::ios::end);
@@ -216,6 +221,104 @@ TEST_F(CheckpointFolderTest, FailedSaveKeepsTheOldOnes) {
   EXPECT_THAT(Names(), ElementsAre("checkpoint.1.bin", "checkpoint.bin")) << "a partial file is removed";
   EXPECT_EQ(IterationsIn("checkpoint.bin"), 2u);
   EXPECT_EQ(IterationsIn("checkpoint.1.bin"), 1u);
+}
+
+// best.bin and checkpoint.bin are one file as long as they are the same state.
+TEST_F(CheckpointFolderTest, GivesTheBestASecondName) {
+  CheckpointFolder folder(dir_, kOwnTrial, 2);
+  folder.Save(Of(1));
+  folder.Save(OfBest(2), true);
+  EXPECT_TRUE(fs::equivalent(dir_ / "best.bin", dir_ / "checkpoint.bin"));
+  EXPECT_THAT(Names(), ElementsAre("best.bin", "checkpoint.1.bin", "checkpoint.bin"));
+  folder.Save(Of(3)), folder.Save(Of(4)), folder.Save(Of(5));
+  EXPECT_THAT(Names(), ElementsAre("best.bin", "checkpoint.1.bin", "checkpoint.bin"));
+  EXPECT_EQ(IterationsIn("best.bin"), 2u);
+  EXPECT_EQ(folder.Newest()->header.iterations, 5u);
+  EXPECT_EQ(folder.best()->iteration, 2u);
+}
+
+// A checkpoint between two numbered ones is not one of them.
+TEST_F(CheckpointFolderTest, ABestBetweenTwoTakesNoNumber) {
+  CheckpointFolder folder(dir_, kOwnTrial, 3);
+  const auto only_best = [](uint64_t iterations) {
+    Checkpoint checkpoint = OfBest(iterations);
+    checkpoint.header.only_best = true;
+    return checkpoint;
+  };
+  folder.Save(Of(10));
+  folder.Save(only_best(12), true), folder.Save(only_best(14), true);
+  folder.Save(Of(20));
+  folder.Save(only_best(21), true);
+  CheckpointFolder resumed(dir_, kOwnTrial, 3);
+  EXPECT_EQ(resumed.Newest()->header.iterations, 21u);
+  resumed.Save(Of(30));
+  EXPECT_THAT(Names(), ElementsAre("best.bin", "checkpoint.1.bin", "checkpoint.2.bin", "checkpoint.bin"));
+  EXPECT_EQ(IterationsIn("checkpoint.1.bin"), 20u);
+  EXPECT_EQ(IterationsIn("checkpoint.2.bin"), 10u);
+  EXPECT_EQ(IterationsIn("best.bin"), 21u);
+}
+
+// A kill came after the file got the name best.bin, and before it became checkpoint.bin.
+TEST_F(CheckpointFolderTest, ResumesFromABestThatIsNewer) {
+  CheckpointFolder folder(dir_, kOwnTrial);
+  folder.Save(OfBest(1), true);
+  CheckpointFolder(scratch_.path() / "later", kOwnTrial).Save(OfBest(2), true);
+  fs::rename(scratch_.path() / "later" / "best.bin", dir_ / "best.bin");
+  fs::create_hard_link(dir_ / "best.bin", dir_ / "checkpoint.bin.tmp");
+  EXPECT_EQ(folder.Newest()->header.iterations, 2u);
+  EXPECT_EQ(folder.best()->iteration, 2u);
+  folder.Save(Of(3));  // the draft is a second name of best.bin
+  EXPECT_EQ(IterationsIn("best.bin"), 2u);
+  EXPECT_EQ(IterationsIn("checkpoint.bin"), 3u);
+  EXPECT_EQ(IterationsIn("checkpoint.1.bin"), 1u);
+  for (const char* name : {"checkpoint.bin", "checkpoint.1.bin"}) Damage(name);
+  EXPECT_EQ(folder.Newest()->header.iterations, 2u) << "better than a start from scratch";
+  for (const char* name : {"checkpoint.bin.damaged", "checkpoint.1.bin.damaged"}) fs::remove(dir_ / name);
+  EXPECT_TRUE(HasCheckpoint(dir_));
+  Damage("best.bin");
+  EXPECT_FALSE(folder.Newest());
+  EXPECT_FALSE(folder.best());
+  EXPECT_THAT(Names(), ElementsAre("best.bin.damaged"));
+}
+
+// At the end, the learner may be ahead of its rows: the trial cannot resume there.
+TEST_F(CheckpointFolderTest, ABestOfTheEndIsNoPlaceToResume) {
+  CheckpointFolder folder(dir_, kOwnTrial);
+  folder.Save(Of(3));
+  Checkpoint end = OfBest(4);
+  end.header.at_end = true;
+  folder.SaveBest(end);
+  EXPECT_EQ(IterationsIn("best.bin"), 4u);
+  EXPECT_EQ(folder.Newest()->header.iterations, 3u);
+  EXPECT_EQ(folder.best()->iteration, 4u);
+  folder.Save(end);
+  folder.Save(end, true);  // the evaluation of the same state
+  EXPECT_EQ(IterationsIn("checkpoint.1.bin"), 3u);
+}
+
+TEST_F(CheckpointFolderTest, AFailedSaveKeepsTheBest) {
+  CheckpointFolder folder(dir_, kOwnTrial);
+  folder.Save(OfBest(1), true);
+  Checkpoint large = OfBest(2);
+  large.parts["learner"].resize(1 << 20);
+  {
+    const FileSizeLimit limit(1 << 16);
+    EXPECT_THROW(folder.Save(large, true), std::runtime_error);
+    EXPECT_THROW(folder.SaveBest(large), std::runtime_error);
+  }
+  EXPECT_THAT(Names(), ElementsAre("best.bin", "checkpoint.bin"));
+  EXPECT_EQ(IterationsIn("best.bin"), 1u);
+}
+
+TEST_F(CheckpointFolderTest, RemovesThoseThatALargerKeepHasLeft) {
+  CheckpointFolder four(dir_, kOwnTrial, 4);
+  for (const uint64_t iterations : {1, 2, 3, 4}) four.Save(Of(iterations));
+  CheckpointFolder two(dir_, kOwnTrial, 2);
+  for (const char* name : {"checkpoint.bin", "checkpoint.1.bin"}) Damage(name);
+  EXPECT_EQ(two.Newest()->header.iterations, 2u) << "until the first save, all can be used";
+  two.Save(Of(5));
+  for (const char* name : {"checkpoint.bin.damaged", "checkpoint.1.bin.damaged"}) fs::remove(dir_ / name);
+  EXPECT_THAT(Names(), ElementsAre("checkpoint.bin"));
 }
 
 // Opening a FIFO for reading would wait for a writer.
