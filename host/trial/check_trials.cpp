@@ -14,9 +14,11 @@
 #include "data/group.hpp"
 #include "log/log.hpp"
 #include "plugin/exports.hpp"
+#include "record/best_measures.hpp"
 #include "record/metric_series.hpp"
 #include "rollout/check_spec.hpp"
 #include "trial/budget.hpp"
+#include "trial/check_best.hpp"
 #include "trial/checkpoint_folder.hpp"
 #include "trial/crash.hpp"
 #include "trial/exit_reason.hpp"
@@ -31,7 +33,7 @@ namespace {
 
 // Measures that the trial will record: registered ones, measures of episodes and, with an evaluation, the same under eval/ and
 // for the baselines. `parts` is loaded.
-RecordedMeasures RecordedNames(TrialParts* parts) {
+RecordedMeasures RecordedNames(TrialParts* parts, const BestConfig& best) {
   std::vector<std::string> of_episodes = {"return", "ep/length"};
   for (const bp_channel* channel : parts->env().channels())
     if (IsEpisodeInfo(*channel)) of_episodes.push_back(channel->name);
@@ -42,6 +44,7 @@ RecordedMeasures RecordedNames(TrialParts* parts) {
   of_episodes.push_back("ep/loss");  // of held-out items, if a learner of a data set reports it
   for (const char* prefix : {"eval/", "floor_zero/", "floor_uniform/"})
     for (const std::string& name : of_episodes) names.try_emplace(NameUnder(prefix, name), 0);
+  if (best.metric) names[BestNameOf(*best.metric)] = best.Direction(), names[kBestIteration] = 0;
   return names;
 }
 
@@ -198,6 +201,15 @@ ExitReason TryToUseGpus(const TrialSpec& spec, const TrialParts& parts) {
                       kGpusKey, spec.learner.id, spec.env.id, granted, kGpusKey)};
 }
 
+ExitReason TryToKeepBest(const TrialSpec& spec, TrialParts* parts) {
+  try {
+    CheckBest(spec, parts->env(), parts->learner());
+    return {};
+  } catch (...) {
+    return ReasonOfCurrentException();
+  }
+}
+
 // Returns the result after all plugins are destroyed, so that a crash at destruction belongs to its own check.
 TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, StatusWriter* status,
                const std::atomic<bool>& cancelled, TrialExit* exit) {
@@ -209,11 +221,16 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
     if (severity == BP_LOG_WARN) warnings.push_back(id + ": " + text);
   });
   ExitReason failed = TryToLoad(&parts, spec.experiment.evaluation.episodes);
-  const RecordedMeasures records = failed.exit == kExitOk ? RecordedNames(&parts) : RecordedMeasures();
+  const RecordedMeasures records =
+      failed.exit == kExitOk ? RecordedNames(&parts, spec.experiment.checkpoint.best) : RecordedMeasures();
   const char* refused_key = nullptr;
   if (failed.exit == kExitOk) {
     failed = TryToUseGpus(spec, parts);
     if (failed.exit != kExitOk) refused_key = kGpusKey;
+  }
+  if (failed.exit == kExitOk) {
+    failed = TryToKeepBest(spec, &parts);
+    if (failed.exit != kExitOk) refused_key = kBestMetricKey;
   }
   if (failed.exit == kExitOk && spec.experiment.rollout.workers > 0) {
     failed = TryToShareOut(spec, &parts);

@@ -26,6 +26,7 @@ void Checkpointing::Take() {
   header.seconds = state_.clock.trial_s();
   header.warm_up = state_.count.warm_up;
   header.window = state_.window.Save();
+  header.best = state_.best.best();
   static_cast<MetricsRecord&>(header) = state_.lines.SoFar();
   taken_.parts["learner"] = SaveLearner(*state, parts_.learner);
   if (state_.lines.unwritten()) {
@@ -36,15 +37,27 @@ void Checkpointing::Take() {
   collecting_.ForEach([this](Collecting& one) { one.Save(&taken_); });
 }
 
-void Checkpointing::Save() {
-  if (collecting_.data().started() && !state_.iteration.begun) Take();
-  Write();
+void Checkpointing::Save(bool only_best) {
+  // A data set whose first group is not read yet keeps no state, but an evaluation before it may be the best.
+  const bool not_taken = collecting_.data().started() || (state_.best.unsaved() && taken_.parts.empty());
+  if (not_taken && !state_.iteration.begun) Take();
+  Write(only_best);
 }
 
 void Checkpointing::SaveAtEnd() {
   if (!state_.iteration.begun) Take();
   taken_.header.at_end = true;
   Write();
+}
+
+// A dropped iteration has changed the learner, so its evaluation is not of the saved state.
+void Checkpointing::SaveBestAtEnd() {
+  if (!state_.best.unsaved() || taken_.parts.empty()) return;
+  taken_.header.best = state_.best.best();
+  if (!state_.iteration.begun) return Write();
+  const PhaseSpan span(parts_.clock(), Phase::kCheckpoint);
+  parts_.checkpoints.SaveBest({taken_.header, {{"learner", SaveLearner(*StateOf(parts_.learner), parts_.learner)}}});
+  state_.best.NoteSaved();
 }
 
 void Checkpointing::SaveAsStopped() {
@@ -60,12 +73,14 @@ void Checkpointing::SaveAsStopped() {
   Write();
 }
 
-void Checkpointing::Write() {
+void Checkpointing::Write(bool only_best) {
   if (taken_.parts.empty()) return;
+  taken_.header.only_best = only_best;
   parts_.status.SetPhase("checkpoint");
   const PhaseSpan span(parts_.clock(), Phase::kCheckpoint);
   state_.SyncFiles();  // an attempt that resumes from here repeats no earlier line
-  parts_.checkpoints.Save(taken_);
+  parts_.checkpoints.Save(taken_, state_.best.unsaved());
+  state_.best.NoteSaved();
   path_ = parts_.checkpoints.file().string();
 }
 

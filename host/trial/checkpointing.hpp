@@ -21,9 +21,12 @@ class Checkpointing {
   bool keeps_before() const { return keeps_before_; }
 
   void Take();  // keeps the current state, unless the learner saves none
-  // Writes the kept state; with a data set the current state, if no iteration has begun since.
-  void Save();
+  // Writes the kept state; with a data set the current state, if no iteration has begun since. `only_best`: it is written only
+  // for the best evaluation, and the next one replaces it.
+  void Save(bool only_best = false);
   void SaveAtEnd();
+  // After the evaluation at the end, if it is the best.
+  void SaveBestAtEnd();
   // Call it after a stop outside of a request, for example in an evaluation. Saves the current state, unless an iteration runs
   // or the trial is at its end. If that fails, saves the state kept before.
   void SaveAsStopped();
@@ -33,7 +36,7 @@ class Checkpointing {
   const std::optional<std::string>& path() const { return path_; }  // absent: none was written
 
  private:
-  void Write();
+  void Write(bool only_best = false);
 
   const LoopParts& parts_;
   LoopState& state_;

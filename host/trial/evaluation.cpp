@@ -13,7 +13,8 @@ namespace backplane {
 using Policy = Evaluator::Policy;
 
 bool TrialEvaluation::DueAtStart() const {
-  return enabled() && parts_.spec.experiment.evaluation.at_start && state_.count.iterations == 0 && !state_.count.warm_up;
+  return enabled() && parts_.spec.experiment.evaluation.at_start && state_.count.iterations == 0 && !state_.count.warm_up &&
+         !state_.lines.HasEarlier();  // a checkpoint of the untrained policy follows its evaluation
 }
 
 bool TrialEvaluation::DueAfterIteration() const {
@@ -78,18 +79,23 @@ const EpisodeMeans& TrialEvaluation::Run() {
   Evaluator::Played played;
   if (pieces) played = [&](uint64_t begin, uint64_t) { pieces->Ask(begin); };
   EvaluationResult result = Play(Policy::kLearner, played);
+  const bool whole = result.out_of_time == 0;  // a truncated episode may have a better return than a whole one
   last_ = MeansOf(result);
   returns_ = std::move(result.returns);
   RestoreProcessState(Suspects());
   at_ = state_.count.iterations;
   const std::optional<HeldOut> held_out = pieces ? pieces->Sum() : data_.HeldOutLoss(*parts_.evaluation_env);
   if (held_out) last_->metrics["ep/loss"] = {.mean = held_out->loss, .sd = {}, .se = {}, .n = held_out->items};
+  if (whole) state_.best.Add(*last_, state_.count);
   return *last_;
 }
 
 void TrialEvaluation::RunAtEnd() {
   end_by_ns_ = DeadlineNow();
   if (at_ != state_.count.iterations) Run();
+}
+
+void TrialEvaluation::PlayBaselines() {
   parts_.status.SetPhase("eval");
   const PhaseSpan span(parts_.clock(), Phase::kEval);
   floor_zero_ = Floor(Policy::kZero);

@@ -21,8 +21,10 @@ class TrialEvaluation {
   bool DueAfterIteration() const;
   // Returns the means for the line and the result.
   const EpisodeMeans& Run();
-  // Evaluates unless the last iteration was evaluated, and plays the baselines: zero actions and uniform actions.
+  // Evaluates unless the last iteration was evaluated.
   void RunAtEnd();
+  // Plays zero actions and uniform actions. Call it after RunAtEnd.
+  void PlayBaselines();
   void AddTo(LoopResult* result) const;
 
  private:

@@ -9,6 +9,7 @@
 
 #include "backplane/channels.hpp"
 #include "record/results_folder.hpp"
+#include "trial/check_best.hpp"
 #include "trial/checkpoint_folder.hpp"
 #include "trial/device_memory.hpp"
 #include "trial/phase_meter.hpp"
@@ -66,7 +67,8 @@ void TrialLoop::Run() {
 }
 
 void TrialLoop::Begin() {
-  const bool resumed = parts_.spec.resume && Resume(parts_, &state_, &collecting_);
+  CheckBest(parts_.spec, parts_.env, parts_.learner);
+  const bool resumed = parts_.spec.resume && Resume(parts_, &state_, &collecting_, &warnings_);
   if (!resumed && parts_.spec.start_from) StartFromOther(parts_);
   checkpoint_due_ = CheckpointDue(parts_.spec.experiment.checkpoint, state_.window.total());
 }
@@ -74,7 +76,10 @@ void TrialLoop::Begin() {
 void TrialLoop::End() {
   if (stopped_) return checkpointing_.Save();
   checkpointing_.SaveAtEnd();  // before the evaluation, which may fail
-  if (evaluation_.enabled()) evaluation_.RunAtEnd();
+  if (!evaluation_.enabled()) return;
+  evaluation_.RunAtEnd();
+  checkpointing_.SaveBestAtEnd();
+  evaluation_.PlayBaselines();
 }
 
 void TrialLoop::StopClock() {
@@ -124,7 +129,8 @@ bool TrialLoop::StartIteration(const bp_request& request) {
     stopped_ = true;
     return false;
   }
-  if (checkpoint_due_.After(state_.count.iterations, state_.window.total())) checkpointing_.Save();
+  const bool due = checkpoint_due_.After(state_.count.iterations, state_.window.total());
+  if (due || state_.best.unsaved()) checkpointing_.Save(/*only_best=*/!due);
   return true;
 }
 
@@ -232,6 +238,7 @@ LoopResult TrialLoop::Result() const {
   result.training = {state_.window.Returns(), state_.window.Metrics()};
   evaluation_.AddTo(&result);
   result.checkpoint = checkpointing_.path();
+  result.best = state_.best.best();
   result.long_ticks = ticks_.long_ticks();
   return result;
 }

@@ -1,6 +1,7 @@
 // The loop's state of its trial, apart from the state of env and learner.
 #pragma once
 
+#include "trial/best_tracker.hpp"
 #include "trial/fingerprint_record.hpp"
 #include "trial/metric_lines.hpp"
 #include "trial/recorder.hpp"
@@ -9,7 +10,7 @@
 namespace backplane {
 
 struct LoopState {
-  explicit LoopState(const LoopParts& parts) : lines(parts), fingerprints(parts) {
+  explicit LoopState(const LoopParts& parts) : lines(parts), fingerprints(parts), best(parts.spec.experiment.checkpoint.best) {
     count.first_warms_up = parts.spec.experiment.report.MeasuresSpeed();
   }
 
@@ -22,6 +23,7 @@ struct LoopState {
   EpisodeWindow window;
   MetricLines lines;
   FingerprintRecord fingerprints;
+  BestTracker best;
 };
 
 }  // namespace backplane

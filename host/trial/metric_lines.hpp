@@ -2,6 +2,7 @@
 // the next attempt writes it.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -35,6 +36,10 @@ class MetricLines {
   // Brings the lines to the disk. Throws std::runtime_error.
   void Sync() { file_.Sync(); }
 
+  // True if the attempts before a resume have written lines.
+  bool HasEarlier() const {
+    return std::ranges::any_of(before_, [](const MetricsPart& part) { return part.lines > 0; });
+  }
   // All lines of the trial so far, by attempt.
   MetricsRecord SoFar() const;
   void GoOnFrom(std::vector<MetricsPart> before, std::optional<Iteration> unwritten) {

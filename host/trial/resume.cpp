@@ -8,7 +8,8 @@
 namespace backplane {
 namespace {
 
-void GoOnFrom(const Checkpoint& checkpoint, const LoopParts& parts, LoopState* state, CollectingSet* collecting) {
+void GoOnFrom(const Checkpoint& checkpoint, const LoopParts& parts, LoopState* state, CollectingSet* collecting,
+              WarningList* warnings) {
   const CheckpointHeader& header = checkpoint.header;
   CheckUnwritten(header);
   const std::vector<const bp_channel*>& channels = parts.env.channels();
@@ -24,11 +25,13 @@ void GoOnFrom(const Checkpoint& checkpoint, const LoopParts& parts, LoopState* s
   if (count.iterations > 0 && count.warms_up()) count.warm_up = WarmUp{};  // an earlier version has counted its first one
   if (header.unwritten) state->iteration.start_ns = state->iteration.end_ns = NowNs();  // it took none of this attempt's time
   collecting->ForEach([&](Collecting& one) { one.Load(checkpoint); });
+  const std::string lost = state->best.GoOnFrom(parts.checkpoints.best(), header.best, header.iterations);
+  if (!lost.empty()) warnings->Add(lost);
 }
 
 }  // namespace
 
-bool Resume(const LoopParts& parts, LoopState* state, CollectingSet* collecting) {
+bool Resume(const LoopParts& parts, LoopState* state, CollectingSet* collecting, WarningList* warnings) {
   const PhaseSpan span(parts.clock(), Phase::kCheckpoint);
   const std::optional<Checkpoint> checkpoint = parts.checkpoints.Newest();
   if (!checkpoint) return false;
@@ -36,7 +39,7 @@ bool Resume(const LoopParts& parts, LoopState* state, CollectingSet* collecting)
     throw TrialFailure(BP_E_UNSUPPORTED, parts.learner.id(),
                        "cannot be resumed, because it does not offer " BP_LEARNER_STATE_1);
   try {
-    GoOnFrom(*checkpoint, parts, state, collecting);
+    GoOnFrom(*checkpoint, parts, state, collecting, warnings);
   } catch (const TrialFailure& failure) {
     // The checkpoint's content is invalid. Other failures have other causes and would recur in the next attempt.
     if (failure.status() != BP_E_INVALID_ARG && failure.status() != BP_E_IO) throw;

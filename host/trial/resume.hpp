@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "trial/collecting_set.hpp"
+#include "trial/warnings.hpp"
 
 namespace backplane {
 
@@ -14,8 +15,8 @@ class CheckpointRefused : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// False: the trial has no checkpoint. Throws TrialFailure and CheckpointRefused.
-bool Resume(const LoopParts& parts, LoopState* state, CollectingSet* collecting);
+// False: the trial has no checkpoint. Warns of a lost best checkpoint. Throws TrialFailure and CheckpointRefused.
+bool Resume(const LoopParts& parts, LoopState* state, CollectingSet* collecting, WarningList* warnings);
 // Loads only the learner's state from the trial in spec.start_from. Rows, seeds and counters start as in a new trial. Throws
 // TrialFailure.
 void StartFromOther(const LoopParts& parts);

@@ -22,6 +22,7 @@
 #include "trial/film.hpp"
 #include "trial/hang_watch.hpp"
 #include "trial/loop.hpp"
+#include "trial/named_checkpoint.hpp"
 #include "trial/option_places.hpp"
 #include "trial/parts.hpp"
 #include "trial/plugin_state.hpp"
@@ -47,7 +48,7 @@ class TrialProcess {
       : spec_(std::move(spec)),
         task_(task),
         trial_json_(trial_json),
-        checkpoints_(spec_.checkpoint_dir, spec_.trial_id),
+        checkpoints_(spec_.checkpoint_dir, spec_.trial_id, static_cast<unsigned>(spec_.experiment.checkpoint.keep)),
         status_(AttemptFolder(records() ? spec_.attempt_dir : task_.film.parent_path()).status()),
         parts_(spec_, &status_, &g_cancelled,
                [this](const std::string& id, int severity, const std::string& text) { Log(id, severity, text); }) {}
@@ -193,12 +194,12 @@ void TrialProcess::RestoreLearner() {
   if (state == nullptr && learner.spec().n_params == 0) return;
   if (state == nullptr)
     throw TrialFailure(BP_E_UNSUPPORTED, learner.id(), "cannot save its state, because it does not offer " BP_LEARNER_STATE_1);
-  const std::filesystem::path file = checkpoints_.file();
-  if (!std::filesystem::exists(file))
+  if (task_.checkpoint == kLastCheckpoint && !std::filesystem::exists(checkpoints_.file()))
     throw TrialFailure(BP_E_UNSUPPORTED, learner.id(),
                        "has no checkpoint in " + spec_.checkpoint_dir.string() +
                            "; a trial writes one at its end, and earlier with checkpoint.every_iterations");
-  LoadLearner(*state, learner, PartOf(ReadCheckpoint(file, spec_.trial_id), "learner"));
+  const Checkpoint saved = ReadNamedCheckpoint(spec_.checkpoint_dir, spec_.trial_id, task_.checkpoint);
+  LoadLearner(*state, learner, PartOf(saved, "learner"));
 }
 
 // The second caller waits until the first has written everything.

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
+#include "contract/checkpoint_files.hpp"
 #include "trial/check_trials.hpp"
 
 namespace backplane {
@@ -14,6 +16,7 @@ struct TrialTask {
   bool check = false;          // check_trials.hpp; the only task that accepts several trials
   std::filesystem::path film;  // play one evaluation episode from the checkpoint, and write its pictures here (film.hpp)
   uint64_t episode = 0;        // number of the evaluation episode for the film
+  std::string checkpoint = std::string(kLastCheckpoint);  // name of the film's checkpoint
 };
 
 // Does the task and returns its exit code (TrialExit). Only a run trains and writes the trial's record. Does not end threads

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "record/attempt_files.hpp"
+#include "record/best_score.hpp"
 #include "record/data_position.hpp"
 #include "record/fields.hpp"
 #include "record/long_ticks.hpp"
@@ -132,6 +133,7 @@ struct LoopResult : PhaseTimes, MeasuredTimes, MetricsRecord {
   std::optional<uint64_t> evaluated_at;    // iterations before the last evaluation
   std::vector<double> evaluation_returns;  // of its episodes; empty in files of older versions
   std::optional<std::string> checkpoint;
+  std::optional<BestScore> best;  // of all evaluations; its policy is best.bin. The other numbers belong to the last policy
   std::vector<LongTicks> long_ticks;
 
   static constexpr void Fields(auto& self, auto&& visit) {
@@ -155,6 +157,7 @@ struct LoopResult : PhaseTimes, MeasuredTimes, MetricsRecord {
     visit("evaluated_at", self.evaluated_at);
     visit("evaluation_returns", LeftOutIfEmpty(self.evaluation_returns));
     visit("checkpoint", NullIfAbsent(self.checkpoint));
+    visit("best", self.best);
     visit("long_ticks", LeftOutIfEmpty(self.long_ticks));
     MetricsRecord::Fields(self, visit);
   }

@@ -73,6 +73,9 @@ Command RunTrialCommand() {
         add->Add("--film", "FILE", &args->task.film, "Only play an evaluation episode and write its pictures as JSON")
             .Excludes(check);
     add->Add("--episode", "N", &args->task.episode, "Number of the episode, from 0").Needs(film);
+    add->Add("--checkpoint", "last|best|N", &args->task.checkpoint,
+             "Checkpoint to play: the last, the best, or after N iterations")
+        .Needs(film);
     add->Check([args] {
       const bool several = args->trial_jsons.size() > 1 && !args->task.check;
       return std::string(several ? "expected one trial.json without --check, got several" : "");
