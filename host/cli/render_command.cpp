@@ -12,6 +12,7 @@
 #include "base/signal_text.hpp"
 #include "cli/commands.hpp"
 #include "cli/one_trial.hpp"
+#include "contract/checkpoint_files.hpp"
 #include "input/report_program.hpp"
 #include "log/log.hpp"
 #include "record/attempt_json.hpp"
@@ -24,7 +25,7 @@ namespace {
 struct RenderArgs {
   std::filesystem::path out;
   std::string trial;  // as for replay; empty: the only one of the folder
-  std::string episode = "0";
+  std::string episode = "0", checkpoint = std::string(kLastCheckpoint);
   std::filesystem::path to;  // empty: in the trial's folder
 };
 
@@ -57,7 +58,7 @@ uint64_t OfRank(const std::string& rank, const std::vector<double>& returns) {
   return *std::find_if(order.begin(), order.end(), [&](uint64_t i) { return value(i) == value(order.back()); });
 }
 
-Episode Choose(const OneTrial& trial, const std::string& which) {
+Episode Choose(const OneTrial& trial, const std::string& which, const std::string& checkpoint) {
   const uint64_t episodes = trial.spec.experiment.evaluation.episodes;
   const AttemptFolder attempt = trial.folder.attempt(trial.folder.LastAttempt());
   const std::vector<double> returns = ReadResult(attempt).evaluation_returns;
@@ -80,16 +81,21 @@ Episode Choose(const OneTrial& trial, const std::string& which) {
                                " episodes: expected 0 to " + std::to_string(episodes - 1) + ", got " + which);
   }
   chosen.name = "episode " + std::to_string(chosen.number) + chosen.name;
-  if (chosen.number < returns.size()) chosen.recorded = returns[chosen.number];
+  if (checkpoint != kLastCheckpoint)
+    chosen.name += checkpoint == kBestCheckpoint ? " of the best policy" : " after iteration " + checkpoint;
+  else if (chosen.number < returns.size())
+    chosen.recorded = returns[chosen.number];
   return chosen;
 }
 
 // Leaves the episode's pictures in film.json of the folder.
-std::filesystem::path Shoot(const OneTrial& trial, uint64_t episode, const std::filesystem::path& folder) {
+std::filesystem::path Shoot(const OneTrial& trial, uint64_t episode, const std::string& checkpoint,
+                            const std::filesystem::path& folder) {
   const std::filesystem::path file = folder / "film.json";
-  const ChildExit exit = RunForTrial(
-      trial, {"run-trial", trial.folder.trial_json().string(), "--film", file.string(), "--episode", std::to_string(episode)},
-      folder);
+  const ChildExit exit = RunForTrial(trial,
+                                     {"run-trial", trial.folder.trial_json().string(), "--film", file.string(), "--episode",
+                                      std::to_string(episode), "--checkpoint", checkpoint},
+                                     folder);
   if (exit.signal != 0 || exit.code != 0) {
     std::string why;
     for (const std::string& line : LastLines(AttemptFolder(folder).standard_error(), kShownLines))
@@ -107,6 +113,11 @@ std::filesystem::path Shoot(const OneTrial& trial, uint64_t episode, const std::
 std::string WhyNotFilmed(const RenderArgs& args) {
   if (!IsRank(args.episode) && !Number(args.episode))
     return "--episode: expected best, worst, median or a whole number, got '" + args.episode + "'";
+  if (!IsCheckpointName(args.checkpoint))
+    return "--checkpoint: expected last, best or a number of iterations, got '" + args.checkpoint + "'";
+  if (args.checkpoint != kLastCheckpoint && IsRank(args.episode))
+    return "--episode: only returns of the last policy are recorded: expected a number with --checkpoint " + args.checkpoint +
+           ", got " + args.episode;
   std::string endings;
   for (const char* ending : kFilmEndings) {
     if (args.to.empty() || args.to.extension() == ending) return "";
@@ -120,10 +131,10 @@ int RenderCommand(const RenderArgs& args) {
   if (trial.spec.experiment.HasCommand())
     throw std::runtime_error("trial " + trial.name +
                              ": learner: expected a plugin, got a command, whose episodes cannot be filmed");
-  const Episode episode = Choose(trial, args.episode);
+  const Episode episode = Choose(trial, args.episode, args.checkpoint);
   const std::filesystem::path to = args.to.empty() ? trial.folder.film(episode.number) : args.to;
   const ScratchFolder scratch(trial.folder.folder / ("render-" + std::to_string(getpid())));
-  const std::filesystem::path film = Shoot(trial, episode.number, scratch.path());
+  const std::filesystem::path film = Shoot(trial, episode.number, args.checkpoint, scratch.path());
   const std::string& experiment = trial.spec.experiment.name;
   const std::string title = trial.name.empty() ? experiment : experiment + ": " + trial.name;
   return ReportProgram().Show("--film", ToJson(FilmRequest{film, title + ", " + episode.name, to, episode.recorded}));
@@ -137,6 +148,8 @@ std::vector<Command> RenderCommands() {
     add->Add("trial", "TRIAL", &args->trial, "Trial name, id or start of the id; needed if there are several");
     add->Add("--episode", "best|worst|median|N", &args->episode,
              "Episode of the last evaluation, by return or by number from 0")
+        .ShowsDefault();
+    add->Add("--checkpoint", "last|best|N", &args->checkpoint, "Policy to play: the last, the best, or after N iterations")
         .ShowsDefault();
     add->Add("--to", "FILE", &args->to,
              "File to write instead of the trial's episode-N.svg: .svg, .html with controls, .gif or .webm");
