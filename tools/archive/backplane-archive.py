@@ -27,6 +27,7 @@ END = b"backplane archive 1 sha256 "  # the comment: this, then 64 hex digits
 MOST_MANIFEST = 256 << 20
 PORTION = 1 << 20
 NEVER = re.compile(r"(lock|archive\.json|results\.sqlite-shm|(engine|check)/.*|(.*/)?(node\.lock|[^/]*\.tmp))")
+BEST = "best.bin"
 # Checkpoints of a trial, or of a replay in it.
 CHECKPOINT = re.compile(r"trials/[^/]+/(?:replay-\d+/)?(checkpoint(?:\.before-[^/]+)?)/([^/]+)")
 # Files that commands write again from the others.
@@ -101,8 +102,10 @@ def is_wanted(path, names, checkpoints):
     found = CHECKPOINT.fullmatch(path)
     if not found or checkpoints == "all":
         return True
+    kinds = checkpoints.split(",")
     newest = next((name for name in ("checkpoint.bin", "checkpoint.1.bin") if name in names), None)
-    return checkpoints == "last" and found[1] == "checkpoint" and found[2] == newest
+    last = "last" in kinds or ("best" in kinds and BEST not in names)  # a trial without a best one packs its last one
+    return found[1] == "checkpoint" and ((last and found[2] == newest) or ("best" in kinds and found[2] == BEST))
 
 
 def files_in(out, checkpoints):

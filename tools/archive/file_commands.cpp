@@ -62,9 +62,11 @@ Command PackCommand() {
   const auto declare = [](PackArgs* args, Arguments* add) {
     add->Out(&args->out);
     add->Add("--to", "FILE", &args->to, "File to write instead of OUT.zip");
-    add->Add("--checkpoints", "WORD", &args->checkpoints, "Checkpoints to include: the last of each trial, none, or all")
-        .OneOf({"last", "none", "all"})
+    add->Add("--checkpoints", "last|best|best,last|none|all", &args->checkpoints, "Checkpoints of each trial to include")
         .ShowsDefault();
+    add->Check([args] {
+      return UnlessOneOf("--checkpoints", args->checkpoints, {"last", "best", "best,last", "last,best", "none", "all"});
+    });
   };
   return MakeCommand<PackArgs>(kPackCommand.name, kPackCommand.help, declare, Pack);
 }

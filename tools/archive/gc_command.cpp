@@ -4,10 +4,13 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "archive/commands.hpp"
@@ -31,26 +34,48 @@ struct GcArgs {
 
 struct SpareFile {
   fs::path file;
-  uint64_t bytes = 0;  // that its removal frees
+  struct stat status;
 };
 
-void AddFiles(const fs::path& folder, const fs::path& kept, std::vector<SpareFile>* spare) {
+void AddFiles(const fs::path& folder, const std::vector<fs::path>& kept, std::vector<SpareFile>* spare) {
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     struct stat status {};
-    if (it->path() == kept || lstat(it->path().c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
-    spare->push_back({it->path(), status.st_nlink > 1 ? 0 : static_cast<uint64_t>(status.st_blocks) * 512});
+    const bool keeps = std::ranges::find(kept, it->path()) != kept.end();
+    if (keeps || lstat(it->path().c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    spare->push_back({it->path(), status});
   }
 }
 
+// The bytes of files all of whose names are among these: a best checkpoint may be a second name of another one.
+uint64_t BytesFreed(const std::vector<SpareFile>& spare) {
+  constexpr uint64_t kBlock = 512;  // of st_blocks
+  std::map<std::pair<dev_t, ino_t>, nlink_t> names;
+  uint64_t bytes = 0;
+  for (const SpareFile& one : spare)
+    if (++names[{one.status.st_dev, one.status.st_ino}] == one.status.st_nlink)
+      bytes += static_cast<uint64_t>(one.status.st_blocks) * kBlock;
+  return bytes;
+}
+
+// A trial without a best checkpoint keeps its last one. Empty: it has neither.
+std::vector<fs::path> KeptFiles(const fs::path& checkpoints, const std::string& keep) {
+  const fs::path last = CheckpointFile(checkpoints, 0), best = checkpoints / kBestCheckpointFile;
+  const bool has_best = keep.find(kBestCheckpoint) != keep.npos && IsCheckpointFile(best);
+  std::vector<fs::path> kept;
+  if (has_best) kept.push_back(best);
+  if (IsCheckpointFile(last) && (!has_best || keep.find(kLastCheckpoint) != keep.npos)) kept.push_back(last);
+  return kept;
+}
+
 // A trial that has not finished may still resume from any of its checkpoints.
-std::vector<SpareFile> SpareFiles(const ResultsFolder& folder) {
+std::vector<SpareFile> SpareFiles(const ResultsFolder& folder, const std::string& keep) {
   std::vector<SpareFile> spare;
   for (const auto& [id, trial] : ReadBatchRecord(folder.events()).trials) {
     if (!IsFinished(trial.state)) continue;
     const TrialFolder of_trial = folder.trial(id);
-    const fs::path last = CheckpointFile(of_trial.checkpoint(), 0);
-    if (IsCheckpointFile(last)) AddFiles(of_trial.checkpoint(), last, &spare);
+    const std::vector<fs::path> kept = KeptFiles(of_trial.checkpoint(), keep);
+    if (!kept.empty()) AddFiles(of_trial.checkpoint(), kept, &spare);
     for (unsigned number = 1; number <= of_trial.LastAttempt(); ++number)
       AddFiles(of_trial.checkpoint_before(number), {}, &spare);
   }
@@ -82,9 +107,8 @@ int Gc(const GcArgs& args) {
              args.out.string());
     return kFailed;
   }
-  const std::vector<SpareFile> spare = SpareFiles(folder);
-  uint64_t bytes = 0;
-  for (const SpareFile& one : spare) bytes += one.bytes;
+  const std::vector<SpareFile> spare = SpareFiles(folder, args.keep);
+  const uint64_t bytes = BytesFreed(spare);
   if (args.dry_run) {
     for (const SpareFile& one : spare) fmt::print("{}\n", one.file.string());
   } else if (const std::string why = Delete(spare); !why.empty()) {
@@ -102,8 +126,10 @@ int Gc(const GcArgs& args) {
 Command GcCommand() {
   const auto declare = [](GcArgs* args, Arguments* add) {
     add->Out(&args->out);
-    // `best` follows when checkpoints of the best evaluation exist.
-    add->Add("--keep", "WORD", &args->keep, "Checkpoints of finished trials to keep").OneOf({"last"}).Required();
+    add->Add("--keep", "last|best|best,last", &args->keep,
+             "Checkpoints of finished trials to keep; the last if there is no best")
+        .Required();
+    add->Check([args] { return UnlessOneOf("--keep", args->keep, {"last", "best", "best,last", "last,best"}); });
     add->Flag("--dry-run", &args->dry_run, "Print the files; delete nothing");
   };
   return MakeCommand<GcArgs>(kGcCommand.name, kGcCommand.help, declare, Gc);

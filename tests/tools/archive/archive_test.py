@@ -35,6 +35,7 @@ FILES = {
     "trials/a1/attempt-1/stderr.log": b"",
     "trials/a1/checkpoint/checkpoint.bin": random.Random(SEED).randbytes(5000),
     "trials/a1/checkpoint/checkpoint.1.bin": b"older",
+    "trials/a1/checkpoint/best.bin": b"best",
     "trials/a1/checkpoint/checkpoint.bin.damaged": b"damaged",
     "trials/a1/checkpoint.before-attempt-2/checkpoint.bin": b"before",
     "trials/b2/checkpoint/checkpoint.1.bin": b"its only one",
@@ -45,6 +46,8 @@ FILES = {
     "check/trial.json": b"{}",
 }
 NEWEST = {"trials/a1/checkpoint/checkpoint.bin", "trials/b2/checkpoint/checkpoint.1.bin"}
+BEST = "trials/a1/checkpoint/best.bin"
+BEST_OR_NEWEST = {BEST, "trials/b2/checkpoint/checkpoint.1.bin"}  # the second trial has no best one
 NEVER = {"lock", "engine/node-1/orders", "check/trial.json", "trials/b2/checkpoint/checkpoint.bin.tmp"}
 OF_CHECKPOINTS = {name for name in FILES if "/checkpoint" in name} - NEVER
 
@@ -127,7 +130,8 @@ class Pack(ArchiveTest):
         self.assertEqual(("made", "1.2.3", "last"), (manifest["name"], manifest["backplane"], manifest["checkpoints"]))
 
     def test_checkpoints_are_chosen(self):
-        for word, expected in ("none", set()), ("last", NEWEST), ("all", OF_CHECKPOINTS):
+        for word, expected in (("none", set()), ("last", NEWEST), ("best", BEST_OR_NEWEST), ("best,last", NEWEST | {BEST}),
+                               ("all", OF_CHECKPOINTS)):
             names = {name.removeprefix("made/") for name in self.packed(self.pack(word, f"{word}.zip"))}
             self.assertEqual(expected, names & OF_CHECKPOINTS, word)
 
