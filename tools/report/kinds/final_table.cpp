@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "kinds/comparison_points.hpp"
+#include "record/best_measures.hpp"
 #include "record/trial_names.hpp"
 #include "results/reduction.hpp"
 
@@ -149,6 +150,8 @@ Table FinalTable(ResultSet set, const std::vector<std::string>& live, const Ques
   else if (question.measure)
     add(decides, question.measure->title, question.measure->unit);
   add(learned, learned, "");
+  for (const auto& [name, number] : set.trials.empty() ? std::map<std::string, Number>() : set.trials.front().measures)
+    if (name.starts_with(kBestPrefix)) add(name, name, "");
   for (const std::string& asked : live) {
     const std::string name = Evaluated(set, asked);
     add(name, name, "");

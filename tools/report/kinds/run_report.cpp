@@ -7,6 +7,7 @@
 #include "base/printable.hpp"
 #include "kinds/question.hpp"
 #include "kinds/report_builders.hpp"
+#include "record/best_measures.hpp"
 #include "record/metric_series.hpp"
 #include "text/format_number.hpp"
 
@@ -55,6 +56,19 @@ std::optional<Table> Learned(const TrialData& trial) {
   return table.rows.empty() ? std::nullopt : std::optional(std::move(table));
 }
 
+// Empty: the trial keeps no best checkpoint.
+std::string BestPolicy(const TrialData& trial) {
+  const Number* iteration = trial.Find(kBestIteration);
+  if (iteration == nullptr) return "";
+  std::string value;
+  for (const auto& [name, number] : trial.measures)
+    if (name.starts_with(kBestPrefix) && name != kBestIteration) value = name + " " + FormatNumber(number, 4);
+  return fmt::format(
+      " These are measures of the last policy. The best one (best.bin), of iteration {:g}, has {}, which is the "
+      "best of several evaluations and therefore optimistic.",
+      iteration->value, value);
+}
+
 std::string Headline(const TrialData& trial, bool asks_for_return) {
   const std::string name = PointName(trial);
   if (!trial.usable())
@@ -69,7 +83,7 @@ std::string Headline(const TrialData& trial, bool asks_for_return) {
   for (const auto& [floor, words] :
        {std::pair{"floor_zero/return", "zero actions earn"}, {"floor_uniform/return", "random ones"}})
     if (const Number* number = trial.Find(floor)) text += fmt::format("; {} {}", words, FormatNumber(*number, 4));
-  return text + ".";
+  return text + "." + BestPolicy(trial);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "machine/resource_measures.hpp"
+#include "record/best_measures.hpp"
 #include "record/finite_tail.hpp"
 #include "record/measurements.hpp"
 #include "record/metric_series.hpp"
@@ -64,6 +65,10 @@ void AddResult(const Measurements& found, TrialData* trial) {
   AddRate(kSps, result.sps, trial);
   AddRate("sampling_sps", result.sampling_sps, trial);
   AddReading("iterations", result.iterations, trial);
+  if (result.best) {
+    AddReading(BestNameOf(result.best->metric), result.best->value, trial);
+    AddReading(kBestIteration, result.best->iteration, trial);
+  }
   AddReading("env_steps", result.env_steps, trial);
   AddReading("episodes", result.episodes, trial);
   AddTime("seconds_per_episode", Ratio(wall_s, result.episodes), trial);
