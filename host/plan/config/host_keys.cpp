@@ -259,7 +259,7 @@ class HostKeyReader {
     if (!metric.starts_with("eval/")) {
       refuse(kBestMetric, fmt::format("checkpoint.best: expected a metric of evaluations, eval/NAME, got '{}'", metric),
              "checkpoint: {best: eval/return}");
-    } else if (metric != BestConfig::kKnownMetric && !IsGiven(kBestDirection)) {
+    } else if (metric != BestConfig::kKnownMetric && !StandsAt(kBestDirection)) {
       refuse(kBestMetric,
              fmt::format("checkpoint.best: expected {}, because the direction of '{}' is unknown", kBestDirection, metric),
              fmt::format("checkpoint: {{best: {{metric: {}, direction: maximize}}}}", metric));
