@@ -49,8 +49,8 @@ void RefuseWhatTheDeviceCannot(const Options& o) {
 void RefuseWhatOthersDo(const Options& o) {
   if (o.load_best_model_at_end)
     throw bp::ConfigError(
-        "load_best_model_at_end: the learner keeps the last weights. Leave it out, and set budget.iterations to the best "
-        "update by evaluation.every_iterations");
+        "load_best_model_at_end: the learner keeps the last weights. Leave it out, and set checkpoint.best to eval/loss with "
+        "the direction minimize, which keeps the best weights, too");
   if (o.data_seed != 0)
     throw bp::ConfigError("data_seed: the order of items follows the experiment's seed; leave it out and set seed");
   if (!o.resume_from_checkpoint.empty())
