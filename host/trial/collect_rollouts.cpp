@@ -23,9 +23,10 @@ CollectRollouts::CollectRollouts(const LoopParts& parts, LoopState& state, PlayR
       state_(state),
       record_(record),
       warnings_(warnings),
-      collector_(parts.env, parts.learner, parts.threads.collectors(),
-                 {parts.call_rows, parts.spec.experiment.seed, parts.chunk_rows}, parts.cancelled,
-                 [&status = parts.status] { status.Beat(); }) {}
+      collector_(
+          parts.env, parts.learner, parts.threads.collectors(),
+          {parts.call_rows, parts.spec.experiment.seed, parts.chunk_rows, parts.workers ? parts.workers->memory() : nullptr},
+          parts.cancelled, [&status = parts.status] { status.Beat(); }) {}
 
 void CollectRollouts::Check(const bp_request& request) const {
   CheckBudgetEnds(parts_, "collects rollouts");

@@ -154,6 +154,7 @@ void TrialProcess::MakeWorkers() {
           .cancelled = &g_cancelled,
           .beat = beat,
           .warn = [this](const std::string& sentence) { loop_->Warn(sentence); },
+          .memory = started_workers_->memory(),
           .restart = [this, beat](uint64_t number) { return started_workers_->Restart(number, g_cancelled, beat); }});
 }
 

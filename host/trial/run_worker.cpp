@@ -112,7 +112,7 @@ class WorkerProcess {
       const PhaseSpan prepares(clocks[0], Phase::kSync);
       LoadPolicyOf(order);
       collector.SetPolicySteps(order.policy_steps);
-      collector.BeginShared(order.horizon, clocks[0]);
+      collector.BeginGiven(order.horizon, order.shared, clocks[0]);
       for (const ChunkStart& start : given.starts)
         if (!collector.SetStart(start)) throw FrameError("expected the rows of a chunk, got a different size");
       collector.PlayGiven(order.chunks, clocks);
@@ -126,7 +126,7 @@ class WorkerProcess {
     if (!collector_)
       collector_ = std::make_unique<RolloutCollector>(
           parts_.env(), parts_.learner(), parts_.threads()->collectors(),
-          RolloutCollectorConfig{parts_.call_rows(), spec_.experiment.seed, parts_.chunk_rows()}, cancelled_,
+          RolloutCollectorConfig{parts_.call_rows(), spec_.experiment.seed, parts_.chunk_rows(), &memory_}, cancelled_,
           [this] { Beat(); });
     return *collector_;
   }
@@ -173,6 +173,7 @@ class WorkerProcess {
   std::atomic<int64_t> last_beat_ns_{0};
   StatusWriter status_;
   TrialParts parts_;
+  SharedMemory memory_{order_.memory_fd};
   std::unique_ptr<RolloutCollector> collector_;  // created by the first rollout
 };
 

@@ -139,6 +139,20 @@ TEST_F(RolloutWorkers, AStoppedTrialResumesWithAnyNumber) {
   }
 }
 
+// A limit on file sizes leaves no room for the rollouts, but for all files of the trial.
+TEST_F(RolloutWorkers, WithoutSharedMemoryGiveTheSameBits) {
+  for (const char* name : {"whole", "sent"})
+    Write(std::string(name) + ".yaml", Text(name, kMappo, "budget: {iterations: 3}\n"));
+  ASSERT_EQ(Run("run whole.yaml").exit, 0);
+  const Finished run =
+      Wait(StartCommand("ulimit -f 2048; exec " BACKPLANE_BINARY_DIR "/bin/backplane run sent.yaml --set rollout.workers=2"));
+  ASSERT_EQ(run.exit, 0) << run.err;
+  ExpectSameBits("sent", "whole");
+  EXPECT_THAT(Result("sent")["warnings"].dump(),
+              testing::MatchesRegex(".*rollout workers send their results over sockets, which takes longer, because the trial "
+                                    "cannot get shared memory of [0-9]+ bytes: File too large.*"));
+}
+
 TEST_F(RolloutWorkers, AreRejectedForEnvsThatCannotSaveSingleRows) {
   Write("refused.yaml",
         "experiment: refused\nenv: {plugin: good}\nlearner: {plugin: random, options: {horizon: 8}}\n"

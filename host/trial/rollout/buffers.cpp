@@ -76,24 +76,22 @@ ChannelBuffer::ChannelBuffer(const bp_channel& channel, uint64_t lead, uint64_t 
 
 // Guards enclose memory that the env and the learner write. Only the host uses the mirror, so it has none.
 void ChannelBuffer::Allocate(bool mirrored) {
+  block_ = memory_.Allocate(bytes_ + 2 * guard_bytes_);
   if (!memory_.on_device()) {
-    host_block_ = AllocateAligned(bytes_ + 2 * guard_bytes_);
-    host_ = host_block_.get() + guard_bytes_;
+    host_ = base();
     FillGuard(host_ - guard_bytes_, guard_bytes_);
     FillGuard(host_ + bytes_, guard_bytes_);
     const uint64_t padded = padding_bytes() > 0 ? bytes_ / entry_bytes_ : 0;
     for (uint64_t t = 0; t < padded; ++t) FillGuard(Padding(t), padding_bytes());
     return;
   }
-  device_block_ = memory_.Allocate(bytes_ + 2 * guard_bytes_);
-  device_ = device_block_.get() + guard_bytes_;
   std::vector<std::byte> guard(guard_bytes_);
   FillGuard(guard.data(), guard_bytes_);
-  memory_.FromHost(device_ - guard_bytes_, guard.data(), guard_bytes_);
-  memory_.FromHost(device_ + bytes_, guard.data(), guard_bytes_);
+  memory_.FromHost(base() - guard_bytes_, guard.data(), guard_bytes_);
+  memory_.FromHost(base() + bytes_, guard.data(), guard_bytes_);
   if (!mirrored) return;
-  host_block_ = AllocateAligned(bytes_);
-  host_ = host_block_.get();
+  mirror_ = AllocateAligned(bytes_);
+  host_ = mirror_.get();
 }
 
 std::optional<std::string> ChannelBuffer::GuardBreak() const {
@@ -116,17 +114,17 @@ std::optional<std::string> ChannelBuffer::GuardBreak() const {
 void ChannelBuffer::CopyEntry(uint64_t from, uint64_t to) { memory_.Copy(place(to, 0), place(from, 0), lead_ * row_bytes_); }
 
 void ChannelBuffer::Fetch() {
-  if (device_ && host_) memory_.ToHost(host_, device_, bytes_);
+  if (mirror_) memory_.ToHost(host_, base(), bytes_);
 }
 
 bool ChannelBuffer::AwaitDevice() {
-  if (!device_ || !host_) return false;
-  memory_.ToHost(host_, device_, std::min<uint64_t>(bytes_, 1));  // a copy waits for all earlier work
+  if (!mirror_) return false;
+  memory_.ToHost(host_, base(), std::min<uint64_t>(bytes_, 1));  // a copy waits for all earlier work
   return true;
 }
 
 void ChannelBuffer::Send() {
-  if (device_ && host_) memory_.FromHost(device_, host_, bytes_);
+  if (mirror_) memory_.FromHost(base(), host_, bytes_);
 }
 
 void CheckGuard(const ChannelBuffer& buffer, const EnvInstance& env, const LearnerInstance& learner) {

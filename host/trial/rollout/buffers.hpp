@@ -84,7 +84,7 @@ class ChannelBuffer {
   const std::vector<int64_t>& shape() const { return shape_; }  // of one row
 
  private:
-  std::byte* base() const { return memory_.on_device() ? device_ : host_; }
+  std::byte* base() const { return block_.get() + guard_bytes_; }
   void Allocate(bool mirrored);
   // The gap between the last row of an entry and the next entry; also a guard in host memory.
   std::byte* Padding(uint64_t t) const { return place(t, lead_); }
@@ -97,10 +97,9 @@ class ChannelBuffer {
   uint64_t row_elements_ = 1, row_bytes_, entry_bytes_, lead_, bytes_;
   uint64_t guard_bytes_;
   EnvMemory memory_;
-  EnvMemory::Bytes device_block_;
-  AlignedBytes host_block_;
-  std::byte* device_ = nullptr;  // NULL if the env works in host memory
-  std::byte* host_ = nullptr;    // the buffer in host memory; otherwise its mirror, or NULL
+  EnvMemory::Bytes block_;
+  AlignedBytes mirror_;        // of a buffer on a device, or NULL
+  std::byte* host_ = nullptr;  // the buffer in host memory, otherwise its mirror
   std::deque<Tensor> entries_;
   Tensor whole_;
 };

@@ -27,7 +27,7 @@ struct ChunkPlayed {
     int64_t length = 0;
   };
   uint64_t chunk = 0;
-  std::vector<std::byte> channels;  // its rows of all channels, one after the other
+  std::vector<std::byte> channels;  // its rows of all channels, one after the other; empty: they are in shared memory
   std::vector<Ended> episodes;      // by (t, row)
   std::vector<double> infos;        // of each episode
   std::vector<std::byte> finals;    // last observations of the episodes, per RolloutBuffers::observed

@@ -1,6 +1,7 @@
 #include "rollout/env_memory.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -18,7 +19,14 @@ EnvMemory::EnvMemory(EnvInstance& env) {
   memory_ = env.Extension<bp_env_memory_1>(BP_ENV_MEMORY_1);
 }
 
+EnvMemory EnvMemory::In(SharedMemory* shared) const {
+  EnvMemory memory = *this;
+  if (!on_device()) memory.shared_ = shared;
+  return memory;
+}
+
 void EnvMemory::Release::operator()(std::byte* p) const {
+  if (mapped > 0) return void(munmap(p, mapped));
   if (env == nullptr) return std::free(p);
   CallPluginQuietly(env->id(), [&] { memory->release(env->handle(), p); });
 }
@@ -29,6 +37,7 @@ void EnvMemory::Call(const char* doing, Function&& function) const {
 }
 
 EnvMemory::Bytes EnvMemory::Allocate(uint64_t bytes, bool zeroed) const {
+  if (std::byte* const shared = shared_ ? shared_->Map(bytes) : nullptr) return {shared, Release{.mapped = bytes}};
   if (!on_device()) return {AllocateAligned(bytes, zeroed).release(), Release{}};
   void* p = nullptr;
   Call("allocate", [&](bp_env* env) { return memory_->allocate(env, bytes ? bytes : 1, &p); });

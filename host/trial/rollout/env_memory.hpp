@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backplane/ext/memory.h"
+#include "rollout/shared_memory.hpp"
 
 namespace backplane {
 
@@ -18,10 +19,13 @@ class EnvMemory {
   EnvMemory() = default;  // host memory
   // Memory of the env's device. The env outlives this and all its allocations.
   explicit EnvMemory(EnvInstance& env);
+  // The same memory, but the host's is shared with other processes if there is room. NULL: private.
+  EnvMemory In(SharedMemory* shared) const;
 
   struct Release {
     EnvInstance* env = nullptr;  // NULL: host memory
     const bp_env_memory_1* memory = nullptr;
+    uint64_t mapped = 0;  // bytes of shared memory
     void operator()(std::byte* p) const;
   };
   using Bytes = std::unique_ptr<std::byte, Release>;
@@ -29,8 +33,8 @@ class EnvMemory {
   bool on_device() const { return env_ != nullptr; }
   bp_device device() const { return device_; }
   uint64_t alignment() const { return on_device() ? 256 : 64; }
-  // Aligned and zeroed. If `zeroed` is false, host memory stays unmapped until the first write. Throws TrialFailure
-  // (BP_E_OOM_DEVICE, ...) or std::bad_alloc.
+  // Aligned, and zeroed unless another process has it already. If `zeroed` is false, host memory stays unmapped until the first
+  // write. Throws TrialFailure (BP_E_OOM_DEVICE, ...) or std::bad_alloc.
   Bytes Allocate(uint64_t bytes, bool zeroed = true) const;
   // Copies between the env's memory and the host's. Throws TrialFailure, like the functions below.
   void ToHost(void* host, const void* from, uint64_t bytes) const;
@@ -47,6 +51,7 @@ class EnvMemory {
   EnvInstance* env_ = nullptr;  // NULL: host memory
   const bp_env_memory_1* memory_ = nullptr;
   bp_device device_{BP_DEVICE_CPU, 0};
+  SharedMemory* shared_ = nullptr;
 };
 
 }  // namespace backplane

@@ -63,10 +63,11 @@ void RolloutBuffers::Bind(uint64_t horizon, bool carry) {
   const uint64_t old_horizon = horizon_;
   buffers_.clear();
   horizon_ = horizon;
+  if (shared_) shared_->BeginBlock();
   const auto add = [&](const bp_channel& c) {
-    buffers_[c.name] =
-        std::make_unique<ChannelBuffer>(c, env_.Lead(c), IsStateRole(c.role) ? horizon + 1 : horizon, memory_, TellsOfAStep(c),
-                                        copies ? ChannelBuffer::Entries::kDense : ChannelBuffer::Entries::kBound);
+    buffers_[c.name] = std::make_unique<ChannelBuffer>(
+        c, env_.Lead(c), IsStateRole(c.role) ? horizon + 1 : horizon, memory_.In(shared_), TellsOfAStep(c),
+        copies ? ChannelBuffer::Entries::kDense : ChannelBuffer::Entries::kBound);
   };
   for (const bp_channel* c : env_.channels()) add(*c);
   for (const bp_channel* c : learner_.act_out())
@@ -86,10 +87,11 @@ void RolloutBuffers::Bind(uint64_t horizon, bool carry) {
                              0};
     add(by_host);
   }
-  if (carry)
+  if (carry && old_horizon > 0)
     ForEachState([&](const bp_channel& c, ChannelBuffer& b, uint64_t bytes) {
       memory_.Copy(b.place(horizon_, 0), old[c.name]->place(old_horizon, 0), bytes);
     });
+  if (shared_) shared_->EndBlock();
 
   FindRoles();
   copies ? BindOneSlot() : BindSlots();
@@ -141,6 +143,7 @@ void RolloutBuffers::Release() {
   buffers_.clear();
   slot_.reset();
   horizon_ = 0;
+  if (shared_ && shared_->owner()) shared_->BeginBlock(), shared_->EndBlock();
 }
 
 void RolloutBuffers::FindRoles() {
@@ -225,7 +228,7 @@ std::optional<std::string> RolloutBuffers::GuardBreak() const {
 
 void RolloutBuffers::Continue() {
   ForEachState([&](const bp_channel& c, ChannelBuffer& b, uint64_t bytes) {
-    b.CopyEntry(horizon_, 0);
+    if (!shared() || shared_->owner()) b.CopyEntry(horizon_, 0);
     if (slot_) std::memcpy((*slot_)[c.name].row(0, 0), b.row(0, 0), bytes);
   });
 }

@@ -27,14 +27,18 @@ bool CopiesSteps(uint64_t horizon, const EnvInstance& env, const LearnerInstance
 
 class RolloutBuffers {
  public:
-  RolloutBuffers(EnvInstance& env, const LearnerInstance& learner) : env_(env), learner_(learner), memory_(env) {}
+  // `shared`: holds the buffers, if it can; NULL: none.
+  RolloutBuffers(EnvInstance& env, const LearnerInstance& learner, SharedMemory* shared = nullptr)
+      : env_(env), learner_(learner), memory_(env), shared_(shared) {}
 
-  // Allocates for `horizon` steps and binds. `carry`: copies the newest states from the old buffers. [control]
+  // Allocates for `horizon` steps and binds. `carry`: copies the newest states from the old buffers, if any. [control]
   void Bind(uint64_t horizon, bool carry);
+  // True if other processes see them.
+  bool shared() const { return shared_ && !shared_->block().empty(); }
   // Frees the buffers; bind the env to others next. [control]
   void Release();
   uint64_t horizon() const { return horizon_; }  // 0: not bound yet
-  // Makes the last states of a rollout the initial states of the next one.
+  // Makes the last states of a rollout the initial states of the next one. In shared memory, the owner has done it.
   void Continue();
   ChannelBuffer* Find(const std::string& name);  // NULL: no such channel
 
@@ -111,6 +115,7 @@ class RolloutBuffers {
   EnvInstance& env_;
   const LearnerInstance& learner_;
   const EnvMemory memory_;
+  SharedMemory* const shared_;
   uint64_t horizon_ = 0;
   std::map<std::string, std::unique_ptr<ChannelBuffer>> buffers_;
   std::vector<std::vector<bp_tensor*>> slot_tensors_;

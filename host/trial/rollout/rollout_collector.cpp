@@ -33,7 +33,7 @@ RolloutCollector::RolloutCollector(EnvInstance& env, LearnerInstance& learner, R
       cancelled_(cancelled),
       beat_(std::move(beat)),
       wants_moments_((learner.spec().flags & BP_LEARNER_OBS_MOMENTS) != 0),
-      buffers_(env, learner),
+      buffers_(env, learner, config.shared),
       queue_(env.rows(), env.resets_itself() ? env.rows() : config.chunk_rows, runners.threads),
       recorder_(env, config.seed, MomentRows(env, learner, config)),
       gate_(runners.threads) {}

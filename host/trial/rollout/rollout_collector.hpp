@@ -29,7 +29,8 @@ namespace backplane {
 struct RolloutCollectorConfig {
   uint64_t chunk_rows = 16;
   uint64_t seed = 0;
-  uint64_t moment_rows = 0;  // rows whose moments are summed together: chunk_rows is a multiple of it; 0: chunk_rows
+  uint64_t moment_rows = 0;        // rows whose moments are summed together: chunk_rows is a multiple of it; 0: chunk_rows
+  SharedMemory* shared = nullptr;  // holds the buffers for several processes; NULL: none
 };
 
 class RolloutCollector {
@@ -69,11 +70,14 @@ class RolloutCollector {
   bool PlayShared(const std::vector<uint64_t>& chunks, std::vector<PhaseClock>& clocks);  // false if cancelled
   bool SetPlayed(const ChunkPlayed& played);                                              // false: it does not fit
   void EndShared(PhaseClock& clock);
-  // The other side plays for an owner: sets the step count, and the state of those chunks that it has not played last.
+  // The other side plays for an owner: sets the step count, begins with the owner's block of shared memory, and sets the state
+  // of those chunks that it has not played last. Its first rollout stays in its own memory, because bounds checks compare rows
+  // that other processes would write.
   void SetPolicySteps(uint64_t policy_steps) { policy_steps_ = policy_steps; }
+  void BeginGiven(uint64_t horizon, const SharedMemory::Block& owners, PhaseClock& clock);
   bool SetStart(const ChunkStart& start);  // false: it does not fit
   bool PlayGiven(const std::vector<uint64_t>& chunks, std::vector<PhaseClock>& clocks);
-  ChunkPlayed PlayedOf(uint64_t chunk);
+  ChunkPlayed PlayedOf(uint64_t chunk);  // without its channels if the owner sees them in shared memory
   // True if another process played some rows last.
   bool holds_elsewhere() const {
     return std::any_of(elsewhere_.begin(), elsewhere_.end(), [](const auto& rows) { return rows.has_value(); });

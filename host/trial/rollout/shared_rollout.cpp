@@ -28,6 +28,15 @@ void RolloutCollector::BeginShared(uint64_t horizon, PhaseClock& clock) {
   recorder_.StartRollout(buffers_, queue_.chunks());
 }
 
+void RolloutCollector::BeginGiven(uint64_t horizon, const SharedMemory::Block& owners, PhaseClock& clock) {
+  const SharedMemory::Block block = gate_.on() ? SharedMemory::Block() : owners;
+  if (config_.shared && config_.shared->block() != block) {
+    buffers_.Release();
+    config_.shared->Use(block);
+  }
+  BeginShared(horizon, clock);
+}
+
 ChunkStart RolloutCollector::StartOf(uint64_t index) {
   const Chunk& chunk = queue_.chunks()[index];
   const std::vector<RowState>& state = recorder_.rows().state;
@@ -79,7 +88,7 @@ ChunkPlayed RolloutCollector::PlayedOf(uint64_t index) {
   const std::vector<RowState>& state = recorder_.rows().state;
   ChunkPlayed played;
   played.chunk = index;
-  played.channels = buffers_.SaveSteps(chunk.begin, chunk.end);
+  if (!buffers_.shared()) played.channels = buffers_.SaveSteps(chunk.begin, chunk.end);
   for (const Episode& e : chunk.episodes) played.episodes.push_back({e.t, e.row, e.episode_return, e.length});
   played.infos = chunk.infos;
   for (size_t i = 0; i < buffers_.observed.size(); ++i)
@@ -112,7 +121,8 @@ bool RolloutCollector::Fits(const ChunkPlayed& played) const {
 bool RolloutCollector::SetPlayed(const ChunkPlayed& played) {
   if (!Fits(played)) return false;
   Chunk& chunk = queue_.chunks()[played.chunk];
-  if (!buffers_.RestoreSteps(chunk.begin, chunk.end, played.channels)) return false;
+  const bool written = buffers_.shared() && played.channels.empty();
+  if (!written && !buffers_.RestoreSteps(chunk.begin, chunk.end, played.channels)) return false;
   chunk.t = buffers_.horizon();
   chunk.infos = played.infos;
   chunk.episodes.clear();

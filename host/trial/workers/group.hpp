@@ -3,7 +3,7 @@
 // consumes, in the order of the jobs, so results are bitwise equal for any number of workers.
 //
 // In a rollout (rollout_turn.cpp), each worker always plays the same chunks of rows and keeps their state. It returns all that
-// it has played, and snapshots of its rows.
+// it has played, and snapshots of its rows. On one machine, it plays in the trial's buffers, so the channels are not sent.
 //
 // If a worker ends or hangs, no result changes: the others or, if none is left, the trial play its jobs. In a rollout it is
 // started again, at most twice, and plays its chunks from the start of the rollout; then the trial plays them. If a worker
@@ -38,6 +38,7 @@ class WorkerGroup : public PlayElsewhere {
     const std::atomic<bool>* cancelled = nullptr;
     std::function<void()> beat;                    // called if a working worker sent a message
     std::function<void(const std::string&)> warn;  // called if a worker is lost
+    SharedMemory* memory = nullptr;                // shared with them; NULL: none
     // Starts a lost worker again, from 1 on; NULL, or returns NULL: impossible.
     std::function<std::unique_ptr<WorkerLink>(uint64_t number)> restart = nullptr;
   };
@@ -53,6 +54,7 @@ class WorkerGroup : public PlayElsewhere {
   bool PlayRollout(uint64_t horizon, const std::optional<std::vector<std::byte>>& policy, RolloutCollector* collector,
                    std::vector<PhaseClock>& clocks);
   PoolUse use() const override { return use_; }
+  SharedMemory* memory() const { return setup_.memory; }  // for the rollout buffers
   // Play returns false at this time (NowNs). [control]
   void EndBy(int64_t deadline_ns) { deadline_ns_ = deadline_ns; }
 
@@ -133,7 +135,9 @@ class WorkerGroup : public PlayElsewhere {
   uint64_t threads_ = 0;
   PoolUse use_;
   std::optional<SharedTurn> rollout_;
-  uint64_t losses_ = 0;                         // in rollouts
+  uint64_t losses_ = 0;        // in rollouts
+  SharedMemory::Block block_;  // of the last rollout
+  bool warned_of_memory_ = false;
   std::vector<std::optional<Holder>> holders_;  // per chunk; absent: the trial
 };
 

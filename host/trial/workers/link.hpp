@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "rollout/shared_memory.hpp"
+
 namespace backplane {
 
 class WorkerLink {
@@ -24,7 +26,8 @@ using WorkerLinks = std::vector<std::unique_ptr<WorkerLink>>;
 class StartedWorkers {
  public:
   virtual ~StartedWorkers() = default;
-  virtual const std::string& token() const = 0;  // part of their Hello; empty: none
+  virtual const std::string& token() const = 0;       // part of their Hello; empty: none
+  virtual SharedMemory* memory() { return nullptr; }  // shared with the trial; NULL: they may be on other machines
   // Call it once. Waits until all are connected, within its own time limit, and calls `beat` meanwhile. Empty if cancelled.
   // Throws std::runtime_error if a worker is unavailable.
   virtual WorkerLinks Links(const std::atomic<bool>& cancelled, const std::function<void()>& beat) = 0;

@@ -25,6 +25,7 @@ class LocalWorker : public WorkerLink {
     command.arguments = ToArguments(order);
     command.stdout_file = command.stderr_file = log_;
     command.inherit_fds = {order.fd};
+    if (order.memory_fd >= 0) command.inherit_fds.push_back(order.memory_fd);
     child_ = std::make_unique<Child>(command, ChildSetup{.death_signal = SIGKILL});
     sockets_.CloseTheirs();
   }
@@ -33,6 +34,7 @@ class LocalWorker : public WorkerLink {
   void End() override { child_->Signal(SIGKILL); }
   std::string HowItEnded() override {
     const std::optional<ChildExit> exit = child_->Wait(kUntilItIsReaped_ms);
+    if (!exit) End();  // it must not write into shared memory any more
     if (!exit) return fmt::format("process {} closed its end of the stream", child_->pid());
     if (exit->signal != 0)
       return fmt::format("process {} was ended by signal {} ({})", child_->pid(), exit->signal, strsignal(exit->signal));
@@ -54,9 +56,11 @@ class StartedLocally : public StartedWorkers {
  public:
   StartedLocally(const WorkerOrder& order, uint64_t workers, uint64_t threads, const std::filesystem::path& logs)
       : order_(order), workers_(workers), threads_(threads), logs_(logs) {
+    order_.memory_fd = memory_.fd();
     for (uint64_t i = 0; i < workers; ++i) links_.push_back(Start(i + 1));
   }
   const std::string& token() const override { return token_; }
+  SharedMemory* memory() override { return &memory_; }
   WorkerLinks Links(const std::atomic<bool>&, const std::function<void()>&) override { return std::move(links_); }
   std::unique_ptr<WorkerLink> Restart(uint64_t number, const std::atomic<bool>&, const std::function<void()>&) override {
     return Start(number);
@@ -70,9 +74,10 @@ class StartedLocally : public StartedWorkers {
     return std::make_unique<LocalWorker>(one, logs_ / fmt::format("worker-{}.log", number));
   }
 
-  const WorkerOrder order_;
+  WorkerOrder order_;
   const uint64_t workers_, threads_;
   const std::filesystem::path logs_;
+  SharedMemory memory_;
   const std::string token_;
   WorkerLinks links_;
 };

@@ -15,7 +15,7 @@
 
 namespace backplane {
 
-inline constexpr uint32_t kWorkerProtocol = 2;
+inline constexpr uint32_t kWorkerProtocol = 3;
 
 // A worker has started.
 struct Hello {
@@ -96,11 +96,12 @@ struct RolloutOrder {
   uint8_t whole = 0;   // 1: `state` is the learner's state before a plan with `limits`; 0: its policy
   bp_limits limits{};  // only used with a whole state
   std::vector<std::byte> state;
+  SharedMemory::Block shared;  // the trial's rollout buffers
   std::vector<uint64_t> chunks;
 
   static void Fields(auto& self, auto&& visit) {
     visit(self.number), visit(self.horizon), visit(self.policy_steps), visit(self.whole), visit(self.limits);
-    visit(self.state), visit(self.chunks);
+    visit(self.state), visit(self.shared), visit(self.chunks);
   }
 };
 

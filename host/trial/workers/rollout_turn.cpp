@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "log/log.hpp"
 #include "workers/group.hpp"
@@ -57,9 +58,14 @@ void WorkerGroup::StartRollout(uint64_t horizon, const std::optional<std::vector
                      .whole = policy ? uint8_t{0} : uint8_t{1},
                      .limits = turn_.limits,
                      .state = policy ? *policy : turn_.state,
+                     .shared = setup_.memory ? setup_.memory->block() : SharedMemory::Block(),
                      .chunks = {}};
+  if (setup_.memory && !setup_.memory->failure().empty() && !std::exchange(warned_of_memory_, true))
+    setup_.warn("rollout workers send their results over sockets, which takes longer, because the trial cannot get " +
+                setup_.memory->failure());
+  // Buffers in a new place lack the workers' last states.
+  if (std::exchange(block_, order.shared) != order.shared || !collector->holds_elsewhere()) holders_.clear();
   rollout_.emplace(SharedTurn{collector, std::move(order), std::vector<bool>(collector->chunks(), false)});
-  if (!collector->holds_elsewhere()) holders_.clear();
   holders_.resize(collector->chunks());
   ShareChunks(collector->chunks());
   for (Worker& worker : workers_) {

@@ -22,6 +22,7 @@ std::vector<std::string> ToArguments(const WorkerOrder& order) {
   std::vector<std::string> arguments{"play",      order.trial_json.string(),    "--number", std::to_string(order.number),
                                      "--threads", std::to_string(order.threads)};
   if (order.fd >= 0) arguments.insert(arguments.end(), {"--fd", std::to_string(order.fd)});
+  if (order.memory_fd >= 0) arguments.insert(arguments.end(), {"--memory", std::to_string(order.memory_fd)});
   if (!order.connect.empty()) arguments.insert(arguments.end(), {"--connect", order.connect});
   return arguments;
 }
@@ -43,6 +44,8 @@ WorkerOrder WorkerOrderFromArguments(const std::vector<std::string>& arguments) 
       order.threads = NumberOf(name, value, 1024);
     } else if (name == "--fd") {
       order.fd = static_cast<int>(NumberOf(name, value, kMost));
+    } else if (name == "--memory") {
+      order.memory_fd = static_cast<int>(NumberOf(name, value, kMost));
     } else if (name == "--connect") {
       order.connect = value;
     } else {

@@ -14,6 +14,7 @@ struct WorkerOrder {
   std::filesystem::path trial_json;
   uint64_t number = 1, threads = 1;
   int fd = -1;          // an open stream socket; -1: none
+  int memory_fd = -1;   // SharedMemory of the trial; -1: none
   std::string connect;  // HOST:PORT, where the trial listens, if there is no fd; BACKPLANE_WORKER_TOKEN contains the token
 };
 

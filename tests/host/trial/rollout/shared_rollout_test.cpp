@@ -1,4 +1,5 @@
 // A rollout that several processes share has the bytes of a rollout in one. Each trial here stands for a process.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,11 +26,13 @@ class SharedRollout : public testing::Test {
  protected:
   SharedRollout() { g_switches.row_exact = true; }
   ~SharedRollout() override { g_switches.row_exact = false; }
-  static std::unique_ptr<ToyTrial> Process() { return std::make_unique<ToyTrial>(kRows, 2, kChunkRows); }
+  static std::unique_ptr<ToyTrial> Process(SharedMemory* shared = nullptr) {
+    return std::make_unique<ToyTrial>(kRows, 2, kChunkRows, 7, shared);
+  }
   // `player` plays a chunk for the owner. `knows` it: it played the chunk last.
   ChunkPlayed Play(ToyTrial& player, uint64_t chunk, uint64_t horizon, bool knows) {
     player.collector->SetPolicySteps(owner_->collector->policy_steps());
-    player.collector->BeginShared(horizon, player.clocks[0]);
+    player.collector->BeginGiven(horizon, memory_ ? memory_->block() : SharedMemory::Block(), player.clocks[0]);
     if (!knows) {
       EXPECT_TRUE(player.collector->SetStart(owner_->collector->StartOf(chunk)));
     }
@@ -49,7 +52,23 @@ class SharedRollout : public testing::Test {
     EXPECT_EQ(owner_->collector->SaveStateEntries(), alone_->collector->SaveStateEntries());
   }
 
+  std::unique_ptr<SharedMemory> memory_;  // of the owner; NULL: none
   std::unique_ptr<ToyTrial> alone_ = Process(), owner_ = Process();
+};
+
+class InSharedMemory : public SharedRollout {
+ protected:
+  InSharedMemory() {
+    memory_ = std::make_unique<SharedMemory>();
+    owner_ = Process(memory_.get());
+  }
+  // Another process that shares the owner's memory.
+  std::unique_ptr<ToyTrial> Player() {
+    memories_.push_back(std::make_unique<SharedMemory>(fcntl(memory_->fd(), F_DUPFD_CLOEXEC, 0)));
+    return Process(memories_.back().get());
+  }
+
+  std::vector<std::unique_ptr<SharedMemory>> memories_;
 };
 
 // The fourth rollout is long enough to be copied step by step.
@@ -84,6 +103,48 @@ TEST_F(SharedRollout, SurvivesTheLossOfAProcess) {
   }
 }
 
+// The fourth rollout is long enough to be copied step by step. A process sends the channels of its first rollout only.
+TEST_F(InSharedMemory, HasTheBytesOfOneProcess) {
+  std::unique_ptr<ToyTrial> first = Player(), second = Player();
+  SharedMemory::Block before;
+  bool known = false;
+  for (const uint64_t horizon : {50, 50, 20, 5000, 50, 50}) {
+    owner_->collector->BeginShared(horizon, owner_->clocks[0]);
+    const bool same_place = memory_->block() == before;
+    before = memory_->block();
+    for (const uint64_t chunk : {2, 0, 1}) {
+      const ChunkPlayed played = Play(chunk == 1 ? *second : *first, chunk, horizon, known && same_place && chunk == 1);
+      EXPECT_EQ(played.channels.empty(), known || chunk == 0) << "horizon " << horizon << ", chunk " << chunk;
+      ASSERT_TRUE(owner_->collector->SetPlayed(played));
+    }
+    owner_->collector->EndShared(owner_->clocks[0]);
+    ExpectSameAsAlone(horizon);
+    known = true;
+  }
+}
+
+// A lost process has written other numbers into rows of the owner.
+TEST_F(InSharedMemory, UsesNoRowsOfALostProcess) {
+  std::unique_ptr<ToyTrial> player = Player();
+  for (int rollout = 0; rollout < 6; ++rollout) {
+    owner_->collector->BeginShared(30, owner_->clocks[0]);
+    if (rollout % 3 == 2) {
+      for (const uint64_t chunk : {0, 2}) {
+        player->collector->SetPolicySteps(1000);
+        player->collector->BeginGiven(30, memory_->block(), player->clocks[0]);
+        ASSERT_TRUE(player->collector->PlayGiven({chunk}, player->clocks));
+        ASSERT_TRUE(player->collector->PlayedOf(chunk).channels.empty());
+      }
+      player = Player();
+    }
+    ASSERT_TRUE(owner_->collector->SetPlayed(Play(*player, 0, 30, false)));
+    ASSERT_TRUE(owner_->collector->SetPlayed(Play(*player, 1, 30, false)));
+    ASSERT_TRUE(owner_->collector->PlayShared({2}, owner_->clocks));
+    owner_->collector->EndShared(owner_->clocks[0]);
+    ExpectSameAsAlone(30);
+  }
+}
+
 TEST_F(SharedRollout, RejectsResultsThatDoNotFit) {
   const std::unique_ptr<ToyTrial> player = Process();
   owner_->collector->BeginShared(50, owner_->clocks[0]);
@@ -96,6 +157,7 @@ TEST_F(SharedRollout, RejectsResultsThatDoNotFit) {
   };
   rejects("chunk", [](ChunkPlayed* p) { p->chunk = kChunks; });
   rejects("channels", [](ChunkPlayed* p) { p->channels.pop_back(); });
+  rejects("channels without shared memory", [](ChunkPlayed* p) { p->channels.clear(); });
   rejects("infos", [](ChunkPlayed* p) { p->infos.push_back(0); });
   rejects("finals", [](ChunkPlayed* p) { p->finals.pop_back(); });
   rejects("moments", [](ChunkPlayed* p) { p->moments.pop_back(); });

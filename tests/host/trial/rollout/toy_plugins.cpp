@@ -223,7 +223,8 @@ const bp_module& Module() {
   return module;
 }
 
-ToyTrial::ToyTrial(uint64_t rows, unsigned threads, uint64_t chunk_rows, uint64_t seed) : clocks(threads) {
+ToyTrial::ToyTrial(uint64_t rows, unsigned threads, uint64_t chunk_rows, uint64_t seed, SharedMemory* shared)
+    : clocks(threads) {
   g_switches.fail_step = -1;
   g_switches.nan_row = -1;
   g_switches.nan_obs.reset();
@@ -236,8 +237,8 @@ ToyTrial::ToyTrial(uint64_t rows, unsigned threads, uint64_t chunk_rows, uint64_
   env = std::make_unique<EnvInstance>(*module, "env.toy", sinks, none, rows);
   learner = std::make_unique<LearnerInstance>(*module, "learner.toy", sinks, none, *env, seed);
   pool = std::make_unique<RunnerPool>(threads);
-  collector = std::make_unique<RolloutCollector>(*env, *learner, *pool, RolloutCollectorConfig{chunk_rows, seed}, cancelled,
-                                                 [this] { ++beats; });
+  collector = std::make_unique<RolloutCollector>(*env, *learner, *pool, RolloutCollectorConfig{chunk_rows, seed, 0, shared},
+                                                 cancelled, [this] { ++beats; });
 }
 
 bool ToyTrial::Collect(uint64_t horizon) {

@@ -57,7 +57,8 @@ struct Endless {
 const bp_module& Module();
 
 struct ToyTrial {
-  explicit ToyTrial(uint64_t rows, unsigned threads, uint64_t chunk_rows = 4, uint64_t seed = 7);
+  explicit ToyTrial(uint64_t rows, unsigned threads, uint64_t chunk_rows = 4, uint64_t seed = 7,
+                    SharedMemory* shared = nullptr);
   std::atomic<bool> cancelled{false};
   std::atomic<int> beats{0};  // signs of life of the collector
   HostSinks sinks;
