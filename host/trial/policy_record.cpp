@@ -132,8 +132,7 @@ std::string PolicyRecord(EnvInstance& env, LearnerInstance& learner, TrialThread
                    .iterations = iterations,
                    .form = FormOf(learner)};
   if (env.on_device())
-    throw TrialFailure(BP_E_UNSUPPORTED, env.id(),
-                       "keeps its channels on a GPU, so its observations cannot be recorded");
+    throw TrialFailure(BP_E_UNSUPPORTED, env.id(), "keeps its channels on a GPU, so its observations cannot be recorded");
   const std::vector<std::byte> policy = SavePolicy(learner).value();
   const std::vector<const bp_channel*> channels = ChannelsOfAct(env, learner);
   const Acts acts = Play(env, learner, threads, spec, channels, cancelled, beat);

@@ -194,8 +194,15 @@ def write_onnx(folder):
     return True
 
 
+def read(record):
+    try:
+        return Policy(record)
+    except (KeyError, IndexError, TypeError, ValueError) as error:  # of a learner's form
+        raise Problem(f"expected a form as backplane/ext/policy.h describes it, got one without a valid {error}") from error
+
+
 def main(record, to, version):
-    policy, folder = Policy(record), pathlib.Path(to)
+    policy, folder = read(record), pathlib.Path(to)
     a = policy.about
     about = f"Policy of {a['learner']} for {a['env']}, trained in {a['experiment']} (trial {a['trial']}, {a['iterations']} iterations); Backplane {version}."
     about = about.replace("\\", "/").replace("*/", "* /").replace('"', "'")  # it stands in comments of C and Python

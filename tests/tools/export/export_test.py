@@ -154,6 +154,14 @@ class Export(unittest.TestCase):
         self.assertEqual(1, run.returncode, run.stdout)
         self.assertIn("expected a policy of kind mlp, got 'gru'", run.stderr)
 
+    def test_incomplete_forms_are_an_error(self):
+        for part in ("head", "layers", "action", "dtype", "normalizer"):
+            net = Net([5, 3])
+            record = net.record(lambda about: about["form"].pop(part))
+            run = self.export(record)
+            self.assertEqual(1, run.returncode, run.stdout)
+            self.assertIn(f"got one without a valid '{part}'", run.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
