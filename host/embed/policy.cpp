@@ -10,10 +10,6 @@ namespace {
 
 constexpr uint64_t kMostRows = 1'000'000;
 
-void Require(const void* argument, const char* name) {
-  if (argument == nullptr) throw TrialFailure(BP_E_INVALID_ARG, "", std::string(name) + ": expected a pointer, got NULL");
-}
-
 template <class Body>
 bp_status InPolicy(const bp_embed_policy* handle, Body&& body) noexcept {
   HandleUse use(reinterpret_cast<const bp_embed*>(handle));
