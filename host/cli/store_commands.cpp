@@ -1,6 +1,7 @@
 // store rebuild and export: the results in other forms.
 #include <cstdio>
 
+#include "arguments/tool_commands.hpp"
 #include "cli/commands.hpp"
 #include "cli/damage_text.hpp"
 #include "input/report_program.hpp"
@@ -92,6 +93,7 @@ std::vector<Command> ExportCommands() {
     };
     commands.push_back(MakeCommand<ExportArgs>(std::string("export ") + format.name, format.help, declare, ExportCommand));
   }
+  commands.push_back({kExportPolicyCommand.name, kExportPolicyCommand.help, nullptr, kExportPolicyCommand.tool});
   return commands;
 }
 

@@ -19,10 +19,6 @@ static_assert(offsetof(bp_view, code) == offsetof(bp_tensor, dtype) && offsetof(
 static_assert(offsetof(bp_view, strides) == offsetof(bp_tensor, strides) &&
               offsetof(bp_view, byte_offset) == offsetof(bp_tensor, byte_offset));
 
-void Require(const void* argument, const char* name) {
-  if (argument == nullptr) throw TrialFailure(BP_E_INVALID_ARG, "", std::string(name) + ": expected a pointer, got NULL");
-}
-
 template <class Body>
 bp_status InEnv(const bp_embed* handle, Body&& body) noexcept {
   const HandleUse use(handle);

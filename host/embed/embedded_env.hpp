@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "embed/env_channels.hpp"
+#include "embed/handles.hpp"
 #include "embed/open_env.hpp"
 #include "embed/row_threads.hpp"
 #include "rollout/action_check.hpp"
@@ -18,11 +19,11 @@ namespace backplane {
 
 enum class Autoreset : int32_t { kSameStep = 0, kNextStep = 1, kDisabled = 2 };
 
-class EmbeddedEnv {
+class EmbeddedEnv : public Embedded {
  public:
   // `threads` 0: one per granted core. Throws TrialFailure, PluginError.
   EmbeddedEnv(EnvToOpen about, uint64_t rows, uint64_t seed, unsigned threads);
-  ~EmbeddedEnv();
+  ~EmbeddedEnv() override;
 
   const std::string& spec() const { return spec_; }
   ChannelBuffer& Channel(const std::string& name);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "embed/embedded_env.hpp"
+#include "embed/embedded_policy.hpp"
 #include "embed/last_error.hpp"
 #include "rollout/failure.hpp"
 
@@ -17,7 +18,7 @@ struct alignas(64) Slot {
   std::atomic<uintptr_t> handle{0};  // 0: free
   std::atomic<uint32_t> busy{0};
   pid_t pid = 0;  // the process that opened it; a child after fork() has neither its threads nor its locks
-  EmbeddedEnv* env = nullptr;
+  Embedded* object = nullptr;
 };
 
 namespace {
@@ -35,7 +36,7 @@ void GiveBack(Slot& slot) { slot.busy.store(0, std::memory_order_release); }
 
 }  // namespace
 
-bp_embed* NewHandle(std::unique_ptr<EmbeddedEnv> env) {
+bp_embed* NewHandle(std::unique_ptr<Embedded> object) {
   for (uintptr_t i = 0; i < kSlots; ++i) {
     Slot& slot = slots[i];
     if (slot.handle.load(std::memory_order_relaxed) != 0 || !Take(slot)) continue;
@@ -43,7 +44,7 @@ bp_embed* NewHandle(std::unique_ptr<EmbeddedEnv> env) {
     const bool free = slot.handle.load(std::memory_order_relaxed) == 0;
     if (free) {
       slot.pid = getpid();
-      slot.env = env.release();
+      slot.object = object.release();
       slot.handle.store(handle, std::memory_order_release);
     }
     GiveBack(slot);
@@ -65,7 +66,7 @@ HandleUse::HandleUse(const bp_embed* handle) noexcept {
   } else if (!Take(slot)) {
     SayError(BP_E_INVALID_ARG, "another call is using this handle, in a different thread or below a signal handler");
   } else if (slot_ = &slot; is_open()) {
-    env_ = slot.env;
+    object_ = slot.object;
   } else {
     SayError(BP_E_INVALID_ARG, "expected the handle of an open env, got one that was just closed");
   }
@@ -75,10 +76,22 @@ HandleUse::~HandleUse() {
   if (slot_) GiveBack(*slot_);
 }
 
-std::unique_ptr<EmbeddedEnv> HandleUse::Close() {
+EmbeddedEnv* HandleUse::env() const noexcept {
+  auto* const env = dynamic_cast<EmbeddedEnv*>(object_);
+  if (object_ != nullptr && env == nullptr) SayError(BP_E_INVALID_ARG, "expected the handle of an env, got one of a policy");
+  return env;
+}
+
+EmbeddedPolicy* HandleUse::policy() const noexcept {
+  auto* const policy = dynamic_cast<EmbeddedPolicy*>(object_);
+  if (object_ != nullptr && policy == nullptr) SayError(BP_E_INVALID_ARG, "expected the handle of a policy, got one of an env");
+  return policy;
+}
+
+std::unique_ptr<Embedded> HandleUse::Close() {
   slot_->handle.store(0, std::memory_order_release);
-  slot_->env = nullptr;
-  return std::unique_ptr<EmbeddedEnv>(std::exchange(env_, nullptr));
+  slot_->object = nullptr;
+  return std::unique_ptr<Embedded>(std::exchange(object_, nullptr));
 }
 
 }  // namespace backplane

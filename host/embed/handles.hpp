@@ -8,9 +8,15 @@
 namespace backplane {
 
 class EmbeddedEnv;
+class EmbeddedPolicy;
+
+// An object behind a handle.
+struct Embedded {
+  virtual ~Embedded() = default;
+};
 
 // Throws TrialFailure if there are too many.
-bp_embed* NewHandle(std::unique_ptr<EmbeddedEnv> env);
+bp_embed* NewHandle(std::unique_ptr<Embedded> object);
 
 // Grants one call at a time access to a handle. Neither locks nor allocates, because a signal handler may call it.
 class HandleUse {
@@ -19,13 +25,15 @@ class HandleUse {
   ~HandleUse();
   HandleUse(const HandleUse&) = delete;
 
-  EmbeddedEnv* env() const { return env_; }  // NULL: it is unusable now, and an error is set
+  // NULL: it is unusable now, or of the other kind, and an error is set.
+  EmbeddedEnv* env() const noexcept;
+  EmbeddedPolicy* policy() const noexcept;
   // Invalidates the handle.
-  std::unique_ptr<EmbeddedEnv> Close();
+  std::unique_ptr<Embedded> Close();
 
  private:
   struct Slot* slot_ = nullptr;
-  EmbeddedEnv* env_ = nullptr;
+  Embedded* object_ = nullptr;
 };
 
 }  // namespace backplane

@@ -30,6 +30,11 @@ class UnknownOptionsError : public TrialFailure {
 // The text stays valid until the thread's next call of the same function.
 const char* LendText(std::string text);
 
+// Throws TrialFailure if a caller's argument is NULL.
+inline void Require(const void* argument, const char* name) {
+  if (argument == nullptr) throw TrialFailure(BP_E_INVALID_ARG, "", std::string(name) + ": expected a pointer, got NULL");
+}
+
 // Runs `body` and converts its exceptions to a status with a sentence.
 bp_status StatusOfException() noexcept;
 template <class Body>

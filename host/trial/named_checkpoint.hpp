@@ -1,5 +1,4 @@
-// Reads a trial's checkpoint by the name that a person gives (contract/checkpoint_files.hpp), for everything that uses what a
-// trial has learned.
+// Reads a checkpoint of a trial by its name (contract/checkpoint_files.hpp), for all that use what a trial has learned.
 #pragma once
 
 #include <filesystem>

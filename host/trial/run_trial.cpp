@@ -26,6 +26,7 @@
 #include "trial/option_places.hpp"
 #include "trial/parts.hpp"
 #include "trial/plugin_state.hpp"
+#include "trial/policy_record.hpp"
 #include "trial/prepare.hpp"
 #include "trial/shim_watch.hpp"
 #include "trial/start_workers.hpp"
@@ -42,6 +43,9 @@ constexpr double kWorkerSilence = 1.0 / 3;
 std::atomic<bool> g_cancelled{false};
 void OnStop(int) { g_cancelled = true; }
 
+// The file of a task that does not run the trial; empty: it runs.
+const std::filesystem::path& Asked(const TrialTask& task) { return task.film.empty() ? task.policy : task.film; }
+
 class TrialProcess {
  public:
   TrialProcess(TrialSpec spec, const std::filesystem::path& trial_json, const TrialTask& task)
@@ -49,7 +53,7 @@ class TrialProcess {
         task_(task),
         trial_json_(trial_json),
         checkpoints_(spec_.checkpoint_dir, spec_.trial_id, static_cast<unsigned>(spec_.experiment.checkpoint.keep)),
-        status_(AttemptFolder(records() ? spec_.attempt_dir : task_.film.parent_path()).status()),
+        status_(AttemptFolder(records() ? spec_.attempt_dir : Asked(task_).parent_path()).status()),
         parts_(spec_, &status_, &g_cancelled,
                [this](const std::string& id, int severity, const std::string& text) { Log(id, severity, text); }) {}
 
@@ -73,13 +77,15 @@ class TrialProcess {
   }
 
  private:
-  bool records() const { return task_.film.empty(); }
+  bool records() const { return Asked(task_).empty(); }
   ExitReason RunToItsEnd();
   void Load();
   void MakeWorkers();
   void MakeLoop();
   void RunLoop();
   void WriteFilm();
+  void WritePolicy();
+  uint64_t EvaluationRows() const;
   void RestoreLearner();
   int Finish(const ExitReason& failed);
   void SetEnd(const ExitReason& failed);
@@ -112,7 +118,7 @@ ExitReason TrialProcess::RunToItsEnd() {
   try {
     Load();
     if (!records()) {
-      WriteFilm();
+      task_.film.empty() ? WritePolicy() : WriteFilm();
       return {};
     }
     RunLoop();
@@ -131,7 +137,7 @@ ExitReason TrialProcess::RunToItsEnd() {
 
 void TrialProcess::Load() {
   if (records()) started_workers_ = StartWorkers(spec_, trial_json_);  // they load while this process does
-  parts_.Load({.monitors = records(), .evaluation_rows = records() ? spec_.experiment.evaluation.episodes : 1});
+  parts_.Load({.monitors = records(), .evaluation_rows = EvaluationRows()});
   if (!records()) return;
   if (started_workers_) MakeWorkers();
   parts_.monitors()->Start();
@@ -186,6 +192,18 @@ void TrialProcess::WriteFilm() {
                              {experiment.evaluation.max_episode_steps, experiment.resources.wall_time_s}, g_cancelled,
                              [this] { status_.Beat(); });
   WriteFileAtomic(task_.film, JsonText(ToJson(film)));
+}
+
+void TrialProcess::WritePolicy() {
+  const Checkpoint checkpoint = ReadNamedCheckpoint(spec_.checkpoint_dir, spec_.trial_id, task_.checkpoint);
+  LoadLearner(NeedState(parts_.learner()), parts_.learner(), PartOf(checkpoint, "learner"));
+  WriteFileAtomic(task_.policy, PolicyRecord(*parts_.evaluation_env(), parts_.learner(), *parts_.threads(), spec_,
+                                             checkpoint.header.iterations, g_cancelled, [this] { status_.Beat(); }));
+}
+
+uint64_t TrialProcess::EvaluationRows() const {
+  if (records()) return spec_.experiment.evaluation.episodes;
+  return task_.film.empty() ? kRecordedEpisodes : 1;
 }
 
 // A learner that keeps no state and learns nothing plays as it is.
@@ -326,10 +344,10 @@ int RunTrial(std::vector<TrialSpec> specs, const std::filesystem::path& trial_js
   return ExitOf([&] {
     if (task.check) return CheckTrials(specs, trial_json.parent_path(), g_cancelled);
     TrialSpec spec = std::move(specs.front());
-    if (task.film.empty() && std::filesystem::exists(AttemptFolder(spec.attempt_dir).result()))
+    if (Asked(task).empty() && std::filesystem::exists(AttemptFolder(spec.attempt_dir).result()))
       throw std::runtime_error(trial_json.string() + ": attempt " + std::to_string(spec.attempt) +
                                " already has a result; `backplane replay OUT TRIAL` repeats the trial and keeps the result");
-    if (task.film.empty()) HoldFolders(spec.attempt_dir, spec.checkpoint_dir);
+    if (Asked(task).empty()) HoldFolders(spec.attempt_dir, spec.checkpoint_dir);
     // Never destroyed, because threads and plugins may still run when the process exits.
     auto* process = new TrialProcess(std::move(spec), trial_json, task);
     return process->Run();

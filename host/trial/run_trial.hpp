@@ -13,10 +13,11 @@ namespace backplane {
 
 // The task: run the trial, unless one of these is set.
 struct TrialTask {
-  bool check = false;          // check_trials.hpp; the only task that accepts several trials
-  std::filesystem::path film;  // play one evaluation episode from the checkpoint, and write its pictures here (film.hpp)
-  uint64_t episode = 0;        // number of the evaluation episode for the film
-  std::string checkpoint = std::string(kLastCheckpoint);  // name of the film's checkpoint
+  bool check = false;            // check_trials.hpp; the only task that accepts several trials
+  std::filesystem::path film;    // play one evaluation episode from the checkpoint, and write its pictures here (film.hpp)
+  uint64_t episode = 0;          // number of the evaluation episode for the film
+  std::filesystem::path policy;  // write the policy and some of its actions here (policy_record.hpp)
+  std::string checkpoint = std::string(kLastCheckpoint);  // of the film or policy, by its name (named_checkpoint.hpp)
 };
 
 // Does the task and returns its exit code (TrialExit). Only a run trains and writes the trial's record. Does not end threads

@@ -65,7 +65,7 @@ def wrong_includes(root):
         check(root / "host/libs" / library, {INTERFACE, *libraries})
     for i, module in enumerate(modules):
         check(root / "host" / module, {INTERFACE, *libraries, *may_include(module, modules[: i + 1])})
-    check(root / "host/embed", {INTERFACE, *libraries, "config", "rollout", "embed"})
+    check(root / "host/embed", {INTERFACE, *libraries, "config", "rollout", "trial", "embed"})
     of_plan = names(module for module in modules if module.startswith("plan/"))
     for i, module in enumerate(report):
         check(root / "tools/report" / module, {INTERFACE, *libraries, *report[: i + 1]})

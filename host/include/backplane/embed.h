@@ -159,6 +159,25 @@ typedef struct bp_picture {
 // Draws a row's state, also after the end of its episode. An env that draws none is BP_E_UNSUPPORTED ("picture" of the spec).
 bp_status bp_embed_render(bp_embed* env, uint64_t row, bp_picture* out);
 
+// ---- A trained policy -----------------------------------------------------------------------------------------------------
+
+typedef struct bp_embed_policy bp_embed_policy;
+
+// Loads the policy of a trial, with the trial's own plugins. It chooses the actions of an evaluation: deterministic, within
+// their bounds, from observations as the env returns them.
+//   out         the results folder
+//   trial       its name, id or start of the id; NULL: the only trial
+//   checkpoint  "best", "last" or a number of iterations; NULL: "last"
+//   rows        observations per call
+// A plugin that needs LibTorch or a device is BP_E_UNSUPPORTED. Without plugins, use `backplane export policy`.
+bp_status bp_embed_policy_open(const char* out, const char* trial, const char* checkpoint, uint64_t rows,
+                               bp_embed_policy** policy);
+// The memory of a channel of the trial's env, fixed until close: write "obs" (and "action_mask"), read "action".
+bp_status bp_embed_policy_tensor(bp_embed_policy* policy, const char* channel, bp_view* out);
+// Chooses the actions of all rows.
+bp_status bp_embed_policy_act(bp_embed_policy* policy);
+bp_status bp_embed_policy_close(bp_embed_policy* policy);
+
 // ---- An experiment in a separate process ----------------------------------------------------------------------------------
 
 enum {

@@ -22,6 +22,8 @@ inline constexpr ToolCommand kPackCommand = {"pack", "archive", "Pack the result
 inline constexpr ToolCommand kUnpackCommand = {"unpack", "archive", "Unpack a packed experiment into a results folder"};
 inline constexpr ToolCommand kVerifyCommand = {"verify", "archive", "Find damage in a packed or unpacked experiment"};
 inline constexpr ToolCommand kGcCommand = {"gc", "archive", "Delete checkpoints that finished trials no longer need"};
+inline constexpr ToolCommand kExportPolicyCommand = {"export policy", "export",
+                                                     "Write a trained policy as C, ONNX, NumPy and Python"};
 inline constexpr ToolCommand kNewCommand = {"new", "author", "Create a plugin with code, tests and an experiment that trains"};
 inline constexpr ToolCommand kPluginValidateCommand = {"plugin validate", "validate",
                                                        "Check a plugin against every rule of the contract"};

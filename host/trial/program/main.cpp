@@ -15,6 +15,7 @@
 #include "arguments/tool_commands.hpp"
 #include "base/standard_descriptors.hpp"
 #include "command/command_trial.hpp"
+#include "contract/checkpoint_files.hpp"
 #include "contract/trial_spec.hpp"
 #include "log/log.hpp"
 #include "plugin/installation.hpp"
@@ -33,8 +34,9 @@ struct TrialArgs {
 
 int RunCommand(std::vector<TrialSpec> specs, const TrialTask& task) {
   if (task.check) return CheckCommands(specs);
-  if (task.film.empty()) return RunCommandTrial(std::move(specs.front()));
-  LogError("expected a trial of plugins, got a trial by command, whose episodes cannot be filmed");
+  if (task.film.empty() && task.policy.empty()) return RunCommandTrial(std::move(specs.front()));
+  LogError("expected a trial of plugins, got a trial by command, whose {}",
+           task.film.empty() ? "policy is in the command's own files" : "episodes cannot be filmed");
   return kExitUsage;
 }
 
@@ -73,10 +75,14 @@ Command RunTrialCommand() {
         add->Add("--film", "FILE", &args->task.film, "Only play an evaluation episode and write its pictures as JSON")
             .Excludes(check);
     add->Add("--episode", "N", &args->task.episode, "Number of the episode, from 0").Needs(film);
+    const Argument policy = add->Add("--policy", "FILE", &args->task.policy, "Only write the policy and some of its actions")
+                                .Excludes(check)
+                                .Excludes(film);
     add->Add("--checkpoint", "last|best|N", &args->task.checkpoint,
-             "Checkpoint to play: the last, the best, or after N iterations")
-        .Needs(film);
+             "Checkpoint of the film or policy: the last, the best, or after N iterations");
     add->Check([args] {
+      if (!IsCheckpointName(args->task.checkpoint))
+        return "--checkpoint: expected best, last or a number of iterations, got '" + args->task.checkpoint + "'";
       const bool several = args->trial_jsons.size() > 1 && !args->task.check;
       return std::string(several ? "expected one trial.json without --check, got several" : "");
     });

@@ -129,6 +129,7 @@ void Evaluator::Act(uint64_t begin, uint64_t end, int64_t t, bool checked) {
   if (bp_status s = learner_.Act(act); s != BP_OK) learner_.Fail(s, "act");
   if (bounds) bounds->Compare();
   if (!action_check_.Allows(0, begin, end)) RefuseAction(begin, end, t);
+  if (look_at_act_) look_at_act_(buffers_, begin, end);
 }
 
 void Evaluator::StepEnv(uint64_t begin, uint64_t end, bool checked) {

@@ -77,6 +77,10 @@ class Evaluator {
   // Calls `look` after the reset and after every step, before an ended row resets, with the return so far of a chunk's first
   // row. With one row, it sees the states of its episode. With several chunks, several threads call it.
   void OnEveryState(std::function<void(double return_so_far)> look) { look_ = std::move(look); }
+  // Calls `look` after the learner's actions for rows [begin, end), before the step overwrites the observations.
+  void OnEveryAct(std::function<void(SlotBuffers& buffers, uint64_t begin, uint64_t end)> look) {
+    look_at_act_ = std::move(look);
+  }
   // False if an action channel is neither a float32 BOX nor one int32 DISCRETE. Then there are no uniform actions, and zero is
   // zero bytes.
   bool HasUniformActions() const;
@@ -115,6 +119,7 @@ class Evaluator {
   const std::atomic<bool>& cancelled_;
   std::function<void()> beat_;
   std::function<void(double)> look_;
+  std::function<void(SlotBuffers&, uint64_t, uint64_t)> look_at_act_;  // NULL: none
   const uint64_t first_episode_;
   const bool may_be_endless_;
   uint64_t cap_ = 0;

@@ -24,6 +24,13 @@ struct Tower {
 // Parameters start at *size, which is advanced.
 Tower MakeTower(int64_t inputs, const std::vector<int64_t>& hidden, int64_t outputs, Activation activation, int64_t* size);
 
+// The hidden layers and the head.
+inline nn::Trunk AllLayers(const Tower& tower) {
+  nn::Trunk all = tower.hidden;
+  all.push_back(tower.head);
+  return all;
+}
+
 // Initialises both towers' parameters from Philox streams of `seed`: orthogonal weights with gains sqrt 2, 0.01 (the actor's
 // head), 1 (the critic's), or uniform in +-1/sqrt(in) without `orthogonal`; biases 0.
 void InitTowers(const Tower& actor, const Tower& critic, uint64_t seed, bool orthogonal, float* params);

@@ -28,11 +28,10 @@ struct SavedShape {
     writer.PutAll(hidden.data(), hidden.size());
     if (critic) writer.PutAll(critic->data(), critic->size());
   }
-  // A JSON object with the sizes of the layers and `more` of its members, for the form of a policy (ext/policy.h).
-  std::string Form(const std::string& more) const {
-    std::string text = R"({"kind":"mlp","hidden":)" + List(hidden);
-    if (critic) text += R"(,"critic":)" + List(*critic);
-    return text + "," + more + "}";
+  // Number of bytes that Write writes.
+  uint64_t size() const {
+    const uint64_t of_critic = critic ? 1 + critic->size() : 0;
+    return sizeof(uint64_t) * (1 + numbers.size() + 1 + hidden.size() + of_critic);
   }
   // Throws bp::Error if the data start differently.
   void Expect(const bp::Reader& reader) const {
@@ -44,13 +43,6 @@ struct SavedShape {
     if (!critic) return;
     reader.Expect(critic->size(), "number of the critic's hidden layers");
     for (const uint64_t size : *critic) reader.Expect(size, "hidden layer of the critic");
-  }
-
- private:
-  static std::string List(const std::vector<uint64_t>& sizes) {
-    std::string text;
-    for (const uint64_t size : sizes) text += (text.empty() ? "" : ",") + std::to_string(size);
-    return "[" + text + "]";
   }
 };
 

@@ -32,7 +32,7 @@ void ObsFilter::Merge(double count, const double* mean, const double* squares) {
 void ObsFilter::Freeze() {
   for (size_t i = 0; i < mean_.size(); ++i) {
     const double deviation = std::sqrt(variance(static_cast<int64_t>(i)));
-    scale_[i] = deviation < 1e-7 ? 0 : 1 / (deviation + 1e-8);
+    scale_[i] = deviation < kLeastDeviation ? 0 : 1 / (deviation + kEpsilon);
   }
 }
 

@@ -12,6 +12,8 @@ namespace backplane::ars {
 // input until two observations were merged. Only Merge and Load change it.
 class ObsFilter {
  public:
+  static constexpr double kEpsilon = 1e-8, kLeastDeviation = 1e-7;
+
   explicit ObsFilter(int64_t size) : mean_(size), squares_(size), scale_(size) {}
   void Apply(const float* in, float* out) const;  // [size] each
   // Takes in `count` observations given by their mean and the sums of their squared deviations, each [size].

@@ -8,6 +8,7 @@
 #include "nn/vectors.hpp"
 #include "rl/finite.hpp"
 #include "rl/observations.hpp"
+#include "rl/policy_form.hpp"
 
 namespace backplane::ars {
 namespace {
@@ -46,6 +47,7 @@ Learner::Learner(const bp::LearnerSetup& setup, const rl::EnvShape& shape)
   if (masked_) spec_.ActIn(shape.mask_name);
   spec_.ActOut(shape.action);
   spec_.set_params(mean_.size());
+  DescribePolicy(shape);
   spec_.set_flags(BP_LEARNER_ROW_EXACT | (options_.normalize_obs ? BP_LEARNER_OBS_MOMENTS : 0));
 }
 
@@ -65,6 +67,41 @@ StateShape Learner::SavedShape() const {
 
 void Learner::Save(const bp::Writer& writer) const {
   WriteState(writer, SavedShape(), mean_, adam_m_, adam_v_, filter_, {seed_, iteration_, adam_steps_});
+}
+
+// Acting for a candidate reads the key of its direction, too.
+void Learner::SavePolicy(const bp::Writer& writer) const {
+  WriteState(writer, PolicyShapeSaved(), mean_, {}, {}, filter_, {seed_, iteration_, 0});
+}
+
+void Learner::LoadPolicy(const bp::Reader& reader) {
+  Counters counters{};
+  ReadState(reader, PolicyShapeSaved(), &mean_, nullptr, nullptr, &filter_, &counters);
+  seed_ = counters.seed, iteration_ = counters.iteration;
+  Refresh();
+}
+
+StateShape Learner::PolicyShapeSaved() const {
+  StateShape shape = SavedShape();
+  shape.kind &= ~uint64_t{StateShape::kAdam};
+  return shape;
+}
+
+void Learner::DescribePolicy(const rl::EnvShape& shape) {
+  const uint64_t weights = HeaderSize(PolicyShapeSaved()) + sizeof(uint64_t);  // after their number
+  rl::MlpForm form{.obs = {shape.obs_name},
+                   .action = shape.action_name,
+                   .mask = shape.mask_name,
+                   .layers = policy_.layers(),
+                   .activation = policy_.shape().activation,
+                   .biases = policy_.shape().bias,
+                   .numbers_at = weights,
+                   .dtype = "float64",
+                   .head = rl::HeadOf(shape, options_.squash)};
+  if (options_.normalize_obs)
+    form.normalizer = rl::NormalizerText(
+        {"squares", weights + mean_.size() * sizeof(double), ObsFilter::kEpsilon, 0, ObsFilter::kLeastDeviation}, shape.obs);
+  policy_form_ = rl::TextOf(form);
 }
 
 void Learner::Tensors(bp::NamedTensors* out) const {

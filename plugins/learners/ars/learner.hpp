@@ -29,6 +29,10 @@ class Learner : public bp::CandidateLearner {
 
   void Save(const bp::Writer& writer) const;
   void Load(const bp::Reader& reader);
+  // The part of the state that Act reads.
+  void SavePolicy(const bp::Writer& writer) const;
+  void LoadPolicy(const bp::Reader& reader);
+  std::string PolicyForm() const { return policy_form_; }
   void Tensors(bp::NamedTensors* out) const;
 
  private:
@@ -47,10 +51,12 @@ class Learner : public bp::CandidateLearner {
   std::vector<double> Returns(const bp::Scores& scores);
   void UpdatePolicy(const Step& step);
   StateShape SavedShape() const;
+  StateShape PolicyShapeSaved() const;
+  void DescribePolicy(const rl::EnvShape& shape);
 
   Options options_;
   uint64_t seed_;
-  std::string obs_name_;
+  std::string obs_name_, policy_form_;
   bool discrete_, masked_;
   std::vector<float> low_, high_;
   Policy policy_;

@@ -29,6 +29,7 @@ class Policy {
 
   int64_t size() const { return size_; }
   const PolicyShape& shape() const { return shape_; }
+  const nn::Trunk& layers() const { return layers_; }  // the last gives the outputs
   // First weights: normal, with deviation `last_std` in the last layer and 1 / sqrt(inputs) in those before; biases 0.
   void Init(uint64_t seed, double last_std, double* weights) const;
   void Tell(const double* weights, bp::NamedTensors* out) const;

@@ -32,6 +32,8 @@ void WriteState(const bp::Writer& writer, const StateShape& shape, const std::ve
   writer.Put(counters.adam_steps);
 }
 
+uint64_t HeaderSize(const StateShape& shape) { return BytesOf(shape).size(); }
+
 void ReadState(const bp::Reader& reader, const StateShape& shape, std::vector<double>* mean, std::vector<double>* adam_m,
                std::vector<double>* adam_v, ObsFilter* filter, Counters* counters) {
   BytesOf(shape).Expect(reader);

@@ -26,6 +26,7 @@ struct Counters {
 void WriteState(const bp::Writer& writer, const StateShape& shape, const std::vector<double>& mean,
                 const std::vector<double>& adam_m, const std::vector<double>& adam_v, const ObsFilter& filter,
                 const Counters& counters);
+uint64_t HeaderSize(const StateShape& shape);  // bytes before the weights and their number
 // Throws bp::Error for data that are no state of this shape, possibly after loading a part.
 void ReadState(const bp::Reader& reader, const StateShape& shape, std::vector<double>* mean, std::vector<double>* adam_m,
                std::vector<double>* adam_v, ObsFilter* filter, Counters* counters);

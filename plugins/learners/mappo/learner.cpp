@@ -5,6 +5,7 @@
 #include "on_policy/amp.hpp"
 #include "on_policy/parallel.hpp"
 #include "on_policy/parts.hpp"
+#include "rl/policy_form.hpp"
 #include "state.hpp"
 #include "torch_part.hpp"
 
@@ -66,9 +67,17 @@ void Learner::LoadPolicy(const bp::Reader& reader) {
 }
 
 std::string Learner::PolicyForm() const {
-  const bool tanh = net_.actor.activation == Activation::kTanh;
-  return ShapeOf(net_).Form(R"("obs":)" + std::to_string(net_.obs) + R"(,"state":)" + std::to_string(net_.state) +
-                            R"(,"actions":)" + std::to_string(net_.actions) + (tanh ? R"(,"tanh":true)" : R"(,"tanh":false)"));
+  rl::MlpForm form{.obs = {},
+                   .action = shape_.action,
+                   .mask = shape_.mask,
+                   .alive = shape_.alive,
+                   .layers = AllLayers(net_.actor),
+                   .activation = net_.actor.activation,
+                   .numbers_at = ShapeOf(net_).size() + sizeof(uint64_t),  // after their number
+                   .dtype = "float32",
+                   .head = rl::DiscreteHead(net_.actions)};
+  for (const Seen& each : shape_.obs) form.obs.push_back(each.name);
+  return rl::TextOf(form);
 }
 
 namespace {

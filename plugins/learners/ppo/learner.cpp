@@ -5,6 +5,7 @@
 
 #include "on_policy/amp.hpp"
 #include "on_policy/parallel.hpp"
+#include "rl/policy_form.hpp"
 #include "state.hpp"
 #include "torch_part.hpp"
 
@@ -50,6 +51,7 @@ Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const En
   InitParams(net_, seed_, options_.ortho_init, options_.log_std_init, optimizer_.params());
   actor_.Refresh(optimizer_.params());
   DescribeSpec(shape);
+  DescribePolicy(shape);
   bp::RecordFact(setup.host, "update_path", update_.torch ? "torch" : "fused");
   bp::RecordFact(setup.host, "device", update_.gpu ? "cuda" : "cpu");
   if (options_.use_amp != Amp::kOff) bp::RecordFact(setup.host, "use_amp", options_.use_amp == Amp::kFp16 ? "fp16" : "on");
@@ -86,12 +88,20 @@ void Learner::LoadPolicy(const bp::Reader& reader) {
   actor_.Refresh(optimizer_.params());
 }
 
-std::string Learner::PolicyForm() const {
-  const auto flag = [](const char* name, bool on) { return std::string(",\"") + name + (on ? "\":true" : "\":false"); };
-  return ShapeOf(net_).Form(R"("obs":)" + std::to_string(net_.obs) + R"(,"actions":)" + std::to_string(net_.actions) +
-                            flag("tanh", net_.actor.activation == Activation::kTanh) + flag("discrete", net_.discrete) +
-                            flag("share_layers", net_.shared) + flag("use_sde", net_.sde) +
-                            flag("normalize_obs", options_.normalize_obs));
+void Learner::DescribePolicy(const EnvShape& shape) {
+  const uint64_t params = ShapeOf(net_).size() + sizeof(uint64_t);  // after their number
+  const uint64_t statistics = params + static_cast<uint64_t>(net_.size) * sizeof(float);
+  rl::MlpForm form{.obs = {shape.obs_name},
+                   .action = shape.action_name,
+                   .mask = shape.mask_name,
+                   .layers = AllLayers(net_.actor),
+                   .activation = net_.actor.activation,
+                   .numbers_at = params,
+                   .dtype = "float32",
+                   .head = rl::HeadOf(shape)};
+  if (options_.normalize_obs)
+    form.normalizer = rl::NormalizerText({"variance", statistics, ObsNormalizer::kEpsilon, ObsNormalizer::kClip}, net_.obs);
+  policy_form_ = rl::TextOf(form);
 }
 
 void Learner::DescribeSpec(const EnvShape& shape) {

@@ -30,7 +30,7 @@ class Learner : public on_policy::Learner {
   // The part of the state that Act reads.
   void SavePolicy(const bp::Writer& writer) const;
   void LoadPolicy(const bp::Reader& reader);
-  std::string PolicyForm() const;
+  std::string PolicyForm() const { return policy_form_; }
   void Tensors(bp::NamedTensors* out) const;
 
  private:
@@ -50,6 +50,7 @@ class Learner : public on_policy::Learner {
   void AllowSmallerParts(bool allowed) override { gradient_->AllowSmallerParts(allowed); }
 
   void DescribeSpec(const EnvShape& shape);
+  void DescribePolicy(const EnvShape& shape);
   void Advantages(const bp::Delivery& delivery, int64_t steps);
   std::vector<float> NextValues(const bp::Delivery& delivery, int64_t steps);
   const ObsNormalizer* obs_norm() const { return options_.normalize_obs ? &obs_norm_ : nullptr; }
@@ -57,7 +58,7 @@ class Learner : public on_policy::Learner {
   std::unique_ptr<ppo::Gradient<float>> MakeGradient();
 
   Options options_;
-  std::string obs_name_;
+  std::string obs_name_, policy_form_;
   Net net_;
   on_policy::UpdateDevice update_;
   std::unique_ptr<ppo::Gradient<float>> gradient_;

@@ -8,7 +8,7 @@
 
 namespace backplane::ppo {
 namespace {
-constexpr double kEpsilon = 1e-8, kClip = 10.0;
+constexpr double kEpsilon = ObsNormalizer::kEpsilon, kClip = ObsNormalizer::kClip;
 }
 
 void RunningMeanStd::Merge(double count, const double* mean, const double* m2) {

@@ -33,6 +33,8 @@ class RunningMeanStd {
 // (x - mean) / sqrt(var + 1e-8), clipped to +-10, with statistics that change only in Merge.
 class ObsNormalizer {
  public:
+  static constexpr double kEpsilon = 1e-8, kClip = 10.0;
+
   explicit ObsNormalizer(int64_t size);
   void Apply(const float* in, float* out) const;
   void Merge(double count, const double* mean, const double* m2);

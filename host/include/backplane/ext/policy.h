@@ -1,6 +1,25 @@
 // "bp.learner.policy/1": everything that `act` reads and training changes (weights, normaliser), without the optimiser, through
 // the byte streams of ext/state.h. Equal policies give equal bytes, on any device. The host saves a policy after `plan` and
 // loads it into instances with the same options that only act: rollout workers. Without it they get the whole state.
+//
+// A form of kind "mlp", a perceptron without memory, describes the bytes of `save`, so that other programs compute the same
+// GREEDY actions (`backplane export policy`). Offsets are bytes from the start; numbers are little-endian. All members:
+//   "obs"         ["obs"]: channels; their numbers, flattened and converted to float32 in this order, are the net's input
+//   "action"      "action": the channel to which the action belongs
+//   "mask"        a channel of allowed choices; "alive": a channel, 0 for agents whose action is 0; both absent: none
+//   "normalizer"  null, or {"rule", "count", "mean", "variance" or "squares", "epsilon", "clip" or null, "least_deviation"}:
+//   the
+//                 input becomes (x - mean) * scale, limited to +-clip, with offsets of float64 arrays (count: of a number).
+//                 Rule "variance": scale = 1 / sqrt(variance + epsilon). Rule "squares": with deviation =
+//                 sqrt(squares / (count - 1)), scale = 1 / (deviation + epsilon), or 0 if the deviation is less than
+//                 least_deviation; the input stays as it is while count < 2. In float64, then rounded to float32
+//   "dtype"       "float32" or "float64" (rounded to float32 before use) of weights and biases
+//   "layers"      [{"in", "out", "weight", "bias" or null}, ...]: sizes, offsets of weight [in, out] and bias [out]
+//   "activation"  "tanh" or "relu", after each layer but the last
+//   "head"        {"kind": "discrete", "choices"}: the largest output, the lowest number if several are equal; or {"kind":
+//                 "continuous", "squash", "low", "high"}: the outputs; squash maps each by low + (tanh(x) + 1) / 2 * (high -
+//                 low); then limited to the bounds, of which null is no limit
+// A learner with another net gives another kind with members of its own.
 #ifndef BACKPLANE_EXT_POLICY_H_
 #define BACKPLANE_EXT_POLICY_H_
 
@@ -17,7 +36,7 @@ typedef struct bp_learner_policy_1 {
   // Reads everything that `save` wrote and rejects a policy of a different shape. `act` may follow without a `plan`; the rest
   // of the learner's state stays. [control]
   bp_status (*load)(bp_learner* learner, const bp_reader* reader);
-  // The form of the net as JSON, an object with "kind" and its sizes; owned by the learner, until destroy. [control]
+  // The form of the net as JSON, an object with "kind" (see below); owned by the learner, until destroy. [control]
   const char* (*form)(bp_learner* learner);
 } bp_learner_policy_1;
 

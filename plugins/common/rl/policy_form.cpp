@@ -1,0 +1,62 @@
+#include "rl/policy_form.hpp"
+
+#include <cmath>
+#include <cstdio>
+
+namespace backplane::rl {
+namespace {
+
+std::string Quoted(const std::string& name) { return '"' + name + '"'; }
+
+template <class Each>
+std::string List(const Each& each, const auto& values) {
+  std::string text;
+  for (const auto& value : values) text += (text.empty() ? "" : ",") + each(value);
+  return "[" + text + "]";
+}
+
+// JSON has no infinity, so a missing bound is null.
+std::string Number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.17g", value);
+  return std::isfinite(value) ? text : "null";
+}
+
+std::string Bounds(const std::vector<float>& values) {
+  return List([](float value) { return Number(value); }, values);
+}
+
+}  // namespace
+
+std::string NormalizerText(const SavedNormalizer& n, int64_t size) {
+  // Each array follows its number of elements.
+  const uint64_t means = n.at + 2 * sizeof(double), others = means + static_cast<uint64_t>(size + 1) * sizeof(double);
+  return R"({"rule":)" + Quoted(n.rule) + R"(,"count":)" + std::to_string(n.at) + R"(,"mean":)" + std::to_string(means) + "," +
+         Quoted(n.rule) + ":" + std::to_string(others) + R"(,"epsilon":)" + Number(n.epsilon) + R"(,"clip":)" +
+         (n.clip > 0 ? Number(n.clip) : "null") + R"(,"least_deviation":)" + Number(n.least_deviation) + "}";
+}
+
+std::string DiscreteHead(int64_t choices) { return R"({"kind":"discrete","choices":)" + std::to_string(choices) + "}"; }
+
+std::string ContinuousHead(const std::vector<float>& low, const std::vector<float>& high, bool squash) {
+  return R"({"kind":"continuous","squash":)" + std::string(squash ? "true" : "false") + R"(,"low":)" + Bounds(low) +
+         R"(,"high":)" + Bounds(high) + "}";
+}
+
+std::string TextOf(const MlpForm& form) {
+  const uint64_t width = std::string_view(form.dtype) == "float64" ? sizeof(double) : sizeof(float);
+  const auto at = [&](int64_t number) { return std::to_string(form.numbers_at + static_cast<uint64_t>(number) * width); };
+  const auto layer = [&](const nn::Layer& one) {
+    return R"({"in":)" + std::to_string(one.in) + R"(,"out":)" + std::to_string(one.out) + R"(,"weight":)" + at(one.weight) +
+           R"(,"bias":)" + (form.biases ? at(one.bias) : "null") + "}";
+  };
+  const auto channel = [](const char* key, const std::string& name) {
+    return name.empty() ? "" : ",\"" + std::string(key) + "\":" + Quoted(name);
+  };
+  return R"({"kind":"mlp","obs":)" + List(Quoted, form.obs) + channel("mask", form.mask) + channel("alive", form.alive) +
+         channel("action", form.action) + R"(,"dtype":)" + Quoted(form.dtype) + R"(,"activation":)" +
+         (form.activation == nn::Activation::kTanh ? R"("tanh")" : R"("relu")") + R"(,"layers":)" + List(layer, form.layers) +
+         R"(,"normalizer":)" + form.normalizer + R"(,"head":)" + form.head + "}";
+}
+
+}  // namespace backplane::rl

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Exports of policies made by hand: the files act as a plain computation in double, and a wrong file is an error.
+
+usage: export_test.py
+"""
+import json
+import math
+import pathlib
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = pathlib.Path(__file__).resolve().parents[3] / "tools/export/backplane-export.py"
+ACTS = 50
+
+
+class Net:
+    """A random net, its bytes and form, and its action in double precision."""
+
+    def __init__(self, sizes, activation="tanh", rule=None, head="continuous", squash=False, dtype="float32", biases=True, seed=1):
+        draw = random.Random(seed)
+        self.activation, self.rule, self.squash, self.data = activation, rule, squash, b"header"
+        code = "f" if dtype == "float32" else "d"
+        put = lambda values, code: (len(self.data), setattr(self, "data", self.data + struct.pack(f"<{len(values)}{code}", *values)))[0]
+        single = lambda x: struct.unpack("f", struct.pack("f", x))[0]
+        self.layers, layers = [], []
+        for n, m in zip(sizes, sizes[1:]):
+            weight, bias = [single(draw.gauss(0, 1 / n)) for _ in range(n * m)], [single(draw.gauss(0, 0.1)) if biases else 0.0 for _ in range(m)]
+            layers.append({"in": n, "out": m, "weight": put(weight, code), "bias": put(bias, code) if biases else None})
+            self.layers.append((n, m, weight, bias))
+        normalizer = None
+        if rule:
+            self.count = 10.0
+            self.mean, self.spread = [draw.gauss(50, 1) for _ in range(sizes[0])], [draw.random() + 0.1 for _ in range(sizes[0])]
+            self.spread[0] = 0.0 if rule == "squares" else self.spread[0]
+            normalizer = {"rule": rule, "count": put([self.count], "d"), "mean": put(self.mean, "d"), rule: put(self.spread, "d"), "epsilon": 1e-2,
+                          "clip": 2.0 if rule == "variance" else None, "least_deviation": 1e-7}
+        self.low, self.high = [-0.5] * sizes[-1], [None] + [0.25] * (sizes[-1] - 1)
+        if squash:
+            self.high[0] = 1.0
+        self.discrete = head == "discrete"
+        about = {"kind": "discrete", "choices": sizes[-1]} if self.discrete else {"kind": "continuous", "squash": squash, "low": self.low, "high": self.high}
+        self.form = {"kind": "mlp", "obs": ["obs"], "action": "action", "dtype": dtype, "activation": activation, "layers": layers,
+                     "normalizer": normalizer, "head": about}
+        self.inputs = [[single(draw.gauss(50 if rule else 0, 1)) for _ in range(sizes[0])] for _ in range(ACTS)]
+        self.masks = [[int(draw.random() < 0.5) for _ in range(sizes[-1])] for _ in range(ACTS)] if self.discrete else None
+        for mask in self.masks or []:
+            mask[draw.randrange(len(mask))] = 1
+
+    def scaled(self, x):
+        if self.rule == "variance":
+            return [max(-2.0, min(2.0, (v - m) / math.sqrt(s + 1e-2))) for v, m, s in zip(x, self.mean, self.spread)]
+        if self.rule == "squares":
+            deviations = [math.sqrt(s / (self.count - 1)) for s in self.spread]
+            return [0.0 if d < 1e-7 else (v - m) / (d + 1e-2) for v, m, d in zip(x, self.mean, deviations)]
+        return x
+
+    def act(self, i):
+        x = self.scaled(self.inputs[i])
+        for k, (n, m, weight, bias) in enumerate(self.layers):
+            x = [bias[b] + sum(x[a] * weight[a * m + b] for a in range(n)) for b in range(m)]
+            if k + 1 < len(self.layers):
+                x = [math.tanh(v) if self.activation == "tanh" else max(0.0, v) for v in x]
+        if self.discrete:
+            return [max((v, -b) for b, v in enumerate(x) if self.masks[i][b])[1] * -1]
+        if self.squash:
+            x = [l + (math.tanh(v) + 1) / 2 * (h - l) for v, l, h in zip(x, self.low, self.high)]
+        return [min(math.inf if h is None else h, max(l, v)) for v, l, h in zip(x, self.low, self.high)]
+
+    def record(self, change=lambda about: None, shift=0.0):
+        actions = [self.act(i) for i in range(ACTS)]
+        channel = lambda name, n, dtype, size, **more: {"name": name, "scope": "row", "dtype": dtype, "shape": [n], "low": [], "high": [], "bytes": n * size, **more}
+        obs, outputs = self.layers[0][0], self.layers[-1][1]
+        channels, parts = [channel("obs", obs, "float32", 4)], [struct.pack(f"<{obs * ACTS}f", *sum(self.inputs, []))]
+        if self.discrete:
+            self.form["mask"] = "action_mask"
+            channels += [channel("action_mask", outputs, "uint8", 1), channel("action", 1, "int32", 4)]
+            parts += [bytes(sum(self.masks, [])), struct.pack(f"<{ACTS}i", *(a[0] for a in actions))]
+        else:
+            actions[7][0] += shift
+            channels.append(channel("action", outputs, "float32", 4, low=self.low, high=self.high))
+            parts.append(struct.pack(f"<{outputs * ACTS}f", *sum(actions, [])))
+        about = {"experiment": "by hand", "trial": "0123", "env": "env.none", "learner": "learner.none", "iterations": 3, "form": self.form,
+                 "policy_bytes": len(self.data), "acts": ACTS, "step_s": 0.02, "channels": channels}
+        change(about)
+        return json.dumps(about).encode() + b"\n" + self.data[: about["policy_bytes"]] + b"".join(parts)
+
+
+class Export(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def export(self, record):
+        (self.folder / "record").write_bytes(record)
+        words = [sys.executable, "-B", PROGRAM, self.folder / "record", self.folder / "made", "1.2.3"]
+        return subprocess.run(words, capture_output=True, text=True)
+
+    def expect_whole(self, net, agrees):
+        run = self.export(net.record())
+        self.assertEqual(0, run.returncode, run.stdout + run.stderr)
+        checked = [line for line in run.stdout.splitlines() if line.startswith("policy.") and "not " not in line]
+        self.assertTrue(checked, run.stdout)
+        for line in checked:
+            self.assertRegex(line, agrees)
+        return run
+
+    def test_continuous_actions_are_normalised_and_clipped(self):
+        self.expect_whole(Net([5, 16, 8, 3], rule="variance"), r"50 actions .* at most \d\.\de-0[6-9] ")
+
+    def test_squashed_actions_of_weights_in_double(self):
+        self.expect_whole(Net([4, 8, 2], activation="relu", rule="squares", squash=True, dtype="float64"), r"50 actions .* at most \d\.\de-0[6-9] ")
+
+    def test_masked_choices_of_a_linear_policy(self):
+        self.expect_whole(Net([6, 4], head="discrete", biases=False), "50 of 50 choices")
+
+    def test_page_names_numbers_of_observation_and_action(self):
+        self.expect_whole(Net([5, 3]), "50 actions")
+        page = (self.folder / "made/policy.md").read_text()
+        self.assertIn("| 2 | `action[2]` | -0.5 | 0.25 |", page)
+        self.assertIn("| 0 | `action[0]` | -0.5 | none |", page)
+        self.assertIn("5 float32 numbers of an env", page)
+        self.assertIn("one action per 0.02 s", page)
+
+    def test_equal_policies_give_equal_files(self):
+        files = []
+        for _ in range(2):
+            self.expect_whole(Net([5, 8, 3], rule="variance"), "50 actions")
+            files.append({path.name: path.read_bytes() for path in (self.folder / "made").iterdir() if path.is_file() and path.suffix != ".onnx"})
+        self.assertEqual(files[0], files[1])
+
+    def test_a_wrong_action_is_an_error(self):
+        run = self.export(Net([5, 16, 3]).record(shift=1e-4))
+        self.assertEqual(1, run.returncode, run.stdout)
+        self.assertIn("expected the trial's actions, got others", run.stderr)
+
+    def test_missing_statistics_are_an_error(self):
+        net = Net([5, 16, 3], rule="variance")
+
+        def cut(about):
+            about["policy_bytes"] -= 5 * 8
+        run = self.export(net.record(cut))
+        self.assertEqual(1, run.returncode, run.stdout)
+        self.assertIn("expected 5 numbers at byte", run.stderr)
+
+    def test_other_kinds_are_an_error(self):
+        net = Net([5, 3])
+        net.form["kind"] = "gru"
+        run = self.export(net.record())
+        self.assertEqual(1, run.returncode, run.stdout)
+        self.assertIn("expected a policy of kind mlp, got 'gru'", run.stderr)
+
+    def test_incomplete_forms_are_an_error(self):
+        for part in ("head", "layers", "action", "dtype", "normalizer"):
+            net = Net([5, 3])
+            record = net.record(lambda about: about["form"].pop(part))
+            run = self.export(record)
+            self.assertEqual(1, run.returncode, run.stdout)
+            self.assertIn(f"got one without a valid '{part}'", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,234 @@
+"""Writes a trained policy as C, NumPy, Python and ONNX, and checks that each file acts as the trial did.
+
+  backplane-export.py RECORD FOLDER VERSION
+
+RECORD is the file of `backplane-trial --policy`. Writing needs no package except `onnx`, for ONNX; the checks of the other files need NumPy.
+"""
+import importlib.util
+import math
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+from backplane_export_c import DRIVER, c_files
+from backplane_export_policy import Policy, Problem, npz
+
+HERE = pathlib.Path(__file__).resolve().parent
+LIMIT = 1e-5  # of an action's range; float32 sums in another order differ by about 1e-7
+
+PYTHON = '''"""%(about)s
+
+    import policy
+    action = policy.act(obs)          # obs [%(obs)d] or [N, %(obs)d]%(mask)s
+
+Reads policy.npz next to this file; needs NumPy. policy.md explains the numbers.
+"""
+import pathlib
+
+import numpy as np
+
+ARRAYS = dict(np.load(pathlib.Path(__file__).with_name("policy.npz")))
+LAYERS = sum(name.endswith(".weight") for name in ARRAYS)
+NEXT = np.tanh if ARRAYS["activation"] == "tanh" else lambda x: np.maximum(x, np.float32(0))
+
+
+def outputs(obs):
+    """The net's outputs, before the head."""
+    x = np.asarray(obs)
+    if "normalizer.mean" in ARRAYS:
+        clip = ARRAYS["normalizer.clip"]
+        x = np.clip((x - ARRAYS["normalizer.mean"]) * ARRAYS["normalizer.scale"], -clip, clip)
+    x = x.astype(np.float32)
+    for i in range(LAYERS):
+        x = x @ ARRAYS[f"layer.{i}.weight"] + ARRAYS[f"layer.{i}.bias"]
+        if i + 1 < LAYERS:
+            x = NEXT(x)
+    return x
+
+
+def act(obs, mask=None):
+    """The action for each observation: float32 [..., numbers], or int32 [...] choices, of which `mask` [..., choices] allows some."""
+    x = outputs(obs)
+    if ARRAYS["head"] == "discrete":
+        return np.argmax(x if mask is None else np.where(mask, x, -np.inf), axis=-1).astype(np.int32)
+    low, high = ARRAYS["action.low"], ARRAYS["action.high"]
+    if ARRAYS["action.squash"]:
+        x = low + (np.tanh(x) + 1) / 2 * (high - low)
+    return np.clip(x, low, high)
+'''
+
+# ---- policy.md --------------------------------------------------------------------------------------------------------------
+
+
+def bound(values, i):
+    value = values[i if len(values) > 1 else 0] if values else None
+    return "none" if value is None else f"{value:g}"
+
+
+def element_rows(channel, first):
+    """A row of a table per element, or one for a channel of many."""
+    size, shape = math.prod(channel["shape"]), "x".join(map(str, channel["shape"])) or "1"
+    name, low, high = channel["name"], channel["low"], channel["high"]
+    if size > 64 or size == 1 or len(low) < 2 and size > 16:
+        return [f"| {first}{f' .. {first + size - 1}' if size > 1 else ''} | `{name}` {shape} | {bound(low, 0)} | {bound(high, 0)} |"]
+    return [f"| {first + i} | `{name}[{i}]` | {bound(low, i)} | {bound(high, i)} |" for i in range(size)]
+
+
+def page(policy, about, files):
+    a, inputs, first = policy.about, [], 0
+    for name in policy.form["obs"]:
+        inputs += element_rows(policy.channels[name], first)
+        first += math.prod(policy.channels[name]["shape"])
+    action = policy.channels[policy.form["action"]]
+    per = "an agent" if action["scope"] == "agent" else "an env"
+    lines = [f"# Policy of {a['experiment']}", "", about, "", "| file | use |", "|---|---|"] + [f"| `{name}` | {use} |" for name, use in files]
+    lines += ["", "## Observation", "", f"{policy.obs} float32 numbers of {per}, as `{a['env']}` returns them; do not scale them before. "
+              + ("The policy contains the statistics that normalize them." if policy.normalizer else "The policy uses them as they are.")
+              + f" The README of `{a['env']}` explains them with their units.", "", "| number | channel | low | high |", "|---|---|---|---|"] + inputs
+    lines += ["", "## Action", ""]
+    if policy.discrete:
+        lines.append(f"One choice from 0 to {policy.outputs - 1} (`{action['name']}`), the one with the largest output. "
+                     "If your space of actions starts at a different number, add it.")
+        if policy.masks is not None:
+            lines.append(f"`mask` holds {policy.outputs} flags like the channel `{policy.form['mask']}`: only choices with 1 are allowed.")
+    else:
+        lines += [f"{policy.outputs} float32 numbers (`{action['name']}`), within these bounds, as the env received them in the trial.", "",
+                  "| number | channel | low | high |", "|---|---|---|---|"] + element_rows(action, 0)
+    if a["step_s"]:
+        lines += ["", f"The env chose one action per {a['step_s']:g} s."]
+    lines += ["", "The policy is deterministic: the mean or the best choice, without the noise of training.", ""]
+    return "\n".join(lines)
+
+
+# ---- Checks -----------------------------------------------------------------------------------------------------------------
+
+
+def compare(policy, name, data):
+    """Prints how far the actions in `data` are from the trial's. Returns whether they agree."""
+    n, width = len(policy.actions), 1 if policy.discrete else policy.outputs
+    if len(data) != 4 * n * width:
+        raise Problem(f"{name}: expected {n} actions, got {len(data)} bytes")
+    values = struct.unpack(f"<{n * width}{'i' if policy.discrete else 'f'}", data)
+    if policy.discrete:
+        differ = sum(value != action[0] for value, action in zip(values, policy.actions))
+        print(f"{name}: {n - differ} of {n} choices are the trial's")
+        return differ == 0
+    ranges, worst = policy.ranges(), 0.0
+    for i, action in enumerate(policy.actions):
+        for k in range(width):
+            off = abs(values[i * width + k] - action[k]) / ranges[k]
+            worst = off if off > worst or off != off else worst
+    print(f"{name}: {n} actions differ from the trial's by at most {worst:.1e} of their range")
+    return worst <= LIMIT
+
+
+def run_acts(policy, name, words, **more):
+    mask = lambda i: bytes(policy.masks[i] if policy.masks else [1] * policy.outputs)
+    acts = b"".join(struct.pack(f"<{policy.obs}f", *x) + mask(i) for i, x in enumerate(policy.inputs))
+    ended = subprocess.run(words, input=acts, capture_output=True, **more)
+    if ended.returncode != 0:
+        raise Problem(f"{name}: its check failed\n{ended.stderr.decode(errors='replace').strip()}")
+    return compare(policy, name, ended.stdout)
+
+
+def compiler():
+    return next(filter(None, map(shutil.which, filter(None, [os.environ.get("CC"), "cc", "gcc", "clang"]))), None)
+
+
+def check_c(policy, folder, scratch):
+    cc = compiler()
+    if cc is None:
+        print("policy.c: not checked: expected a C compiler, got none (CC, cc, gcc, clang)")
+        return True
+    driver, program = scratch / "driver.c", scratch / "driver"
+    driver.write_text(("#define POLICY_DISCRETE\n" if policy.discrete else "") + DRIVER)
+    words = [cc, "-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic", f"-I{folder}", driver, folder / "policy.c", "-o", program]
+    compiled = subprocess.run(words, capture_output=True, text=True)
+    if compiled.returncode != 0:
+        raise Problem(f"policy.c: {cc} rejects it\n{compiled.stderr.strip()}")
+    return run_acts(policy, "policy.c", [program])
+
+
+READ_ACTS = """import sys
+import numpy as np
+acts = np.frombuffer(sys.stdin.buffer.read(), np.dtype([("obs", "<f4", %d), ("mask", "u1", %d)]))
+"""
+RUN_PYTHON = READ_ACTS + """import policy
+action = policy.act(acts["obs"], acts["mask"])
+sys.stdout.buffer.write(np.ascontiguousarray(action).astype(action.dtype.newbyteorder("<")).tobytes())
+"""
+RUN_ONNX = READ_ACTS + """import onnxruntime
+options = onnxruntime.SessionOptions()
+options.intra_op_num_threads = 1
+session = onnxruntime.InferenceSession("policy.onnx", options, providers=["CPUExecutionProvider"])
+feed = {each.name: acts[each.name] for each in session.get_inputs()}
+sys.stdout.buffer.write(session.run(["action"], feed)[0].tobytes())
+"""
+
+
+def has(name):
+    return importlib.util.find_spec(name) is not None
+
+
+def check_by(policy, file, code, needs, folder):
+    missing = [name for name in needs if not has(name)]
+    if missing:
+        print(f"{file}: not checked: {sys.executable} -m pip install {' '.join(missing)}")
+        return True
+    words = [sys.executable, "-c", code % (policy.obs, policy.outputs)]
+    return run_acts(policy, file, words, cwd=folder, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+
+
+def write_onnx(folder):
+    """Writes policy.onnx in a process of its own. Returns whether it is there."""
+    if not has("onnx"):
+        print(f"policy.onnx: not written: {sys.executable} -m pip install onnx onnxruntime")
+        return False
+    ended = subprocess.run([sys.executable, HERE / "backplane_export_onnx.py", folder], capture_output=True, text=True)
+    if ended.returncode != 0:
+        raise Problem(f"policy.onnx: cannot be written\n{ended.stderr.strip()}")
+    return True
+
+
+def read(record):
+    try:
+        return Policy(record)
+    except (KeyError, IndexError, TypeError, ValueError) as error:  # of a learner's form
+        raise Problem(f"expected a form as backplane/ext/policy.h describes it, got one without a valid {error}") from error
+
+
+def main(record, to, version):
+    policy, folder = read(record), pathlib.Path(to)
+    a = policy.about
+    about = f"Policy of {a['learner']} for {a['env']}, trained in {a['experiment']} (trial {a['trial']}, {a['iterations']} iterations); Backplane {version}."
+    about = about.replace("\\", "/").replace("*/", "* /").replace('"', "'")  # it stands in comments of C and Python
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [("policy.c", "C99, with `policy.h`; needs no library"), ("policy.npz", "the arrays"), ("policy.py", "NumPy, with `policy.npz`")]
+    header, body = c_files(policy, about)
+    mask = "" if policy.masks is None else "; a mask of choices may follow"
+    python = PYTHON % {"about": about, "obs": policy.obs, "mask": mask}
+    for name, text in (("policy.h", header), ("policy.c", body), ("policy.py", python)):
+        (folder / name).write_text(text)
+    (folder / "policy.npz").write_bytes(npz(policy))
+    (folder / "policy.onnx").unlink(missing_ok=True)  # of an earlier export
+    onnx = write_onnx(folder)
+    if onnx:
+        files.append(("policy.onnx", "ONNX"))
+    (folder / "policy.md").write_text(page(policy, about, files))
+    with tempfile.TemporaryDirectory() as scratch:
+        good = [check_c(policy, folder, pathlib.Path(scratch)), check_by(policy, "policy.py", RUN_PYTHON, ["numpy"], folder)]
+    good += [check_by(policy, "policy.onnx", RUN_ONNX, ["numpy", "onnxruntime"], folder)] if onnx else []
+    print(f"{folder}: {', '.join(name for name, _ in files)}, policy.md")
+    if not all(good):
+        raise Problem(f"{folder}: expected the trial's actions, got others; do not use these files")
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except (Problem, OSError) as problem:
+        sys.exit(f"backplane export policy: {problem}")

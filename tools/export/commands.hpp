@@ -1,0 +1,10 @@
+// The commands of backplane-export.
+#pragma once
+
+#include "arguments/command.hpp"
+
+namespace backplane {
+
+Command ExportPolicyCommand();
+
+}  // namespace backplane

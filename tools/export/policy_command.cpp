@@ -1,0 +1,74 @@
+// export policy: lets the trial's process record the policy, and a Python program write and check its forms.
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+#include "arguments/tool_commands.hpp"
+#include "base/python.hpp"
+#include "base/run_process.hpp"
+#include "base/scratch_folder.hpp"
+#include "contract/checkpoint_files.hpp"
+#include "export/commands.hpp"
+#include "log/log.hpp"
+#include "plugin/installation.hpp"
+#include "record/find_trial.hpp"
+#include "record/results_folder.hpp"
+
+namespace backplane {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Plays at most 100 episodes of 100 steps; the trial's process ends itself if it hangs.
+constexpr std::chrono::hours kRecordLimit{24}, kWriteLimit{1};
+
+struct PolicyArgs {
+  fs::path out, to;
+  std::string trial, checkpoint = std::string(kLastCheckpoint);
+};
+
+int Fail(const std::string& why) {
+  LogError("backplane export policy: {}", why);
+  return kFailed;
+}
+
+int ExportPolicy(const PolicyArgs& args) {
+  const std::string id = FindTrial(args.out, args.trial, PlanLinesOf(args.out));
+  const ScratchFolder scratch(fs::temp_directory_path() / ("backplane-export-" + std::to_string(getpid())));
+  const fs::path record = scratch.path() / "policy.record";
+  ProcessCall call{{TrialProgram().string(), kRunTrialCommand.name, ResultsFolder{args.out}.trial(id).trial_json().string(),
+                    "--policy", record.string(), "--checkpoint", args.checkpoint}};
+  call.limit = kRecordLimit;
+  const ProcessEnd recorded = RunProcess(call);
+  if (!recorded.ok() || !fs::exists(record)) return Fail("the trial's process wrote no policy\n" + recorded.err);
+  const std::string python = FindPython();
+  ProcessCall write{
+      {python, BesideProgram("backplane-export.py").string(), record.string(), args.to.string(), BACKPLANE_VERSION}};
+  write.shows_output = true, write.limit = kWriteLimit;
+  const ProcessEnd written = RunProcess(write);
+  if (!written.started)
+    return Fail("cannot start " + python + ": " + written.err + "\nhint: set BACKPLANE_PYTHON to a Python 3.10 or newer");
+  return written.ok() ? kOk : written.code != 0 ? written.code : kFailed;
+}
+
+}  // namespace
+
+Command ExportPolicyCommand() {
+  const auto declare = [](PolicyArgs* args, Arguments* add) {
+    add->Out(&args->out, "Results folder");
+    add->Add("trial", "TRIAL", &args->trial, "Trial name, id or start of the id; needed if there are several");
+    add->Add("--to", "FOLDER", &args->to, "Folder to write to").Required();
+    add->Add("--checkpoint", "best|last|N", &args->checkpoint, "Checkpoint, by name or by its number of iterations")
+        .ShowsDefault();
+    add->Check([args] {
+      return IsCheckpointName(args->checkpoint)
+                 ? std::string()
+                 : "--checkpoint: expected best, last or a number of iterations, got '" + args->checkpoint + "'";
+    });
+  };
+  return MakeCommand<PolicyArgs>(kExportPolicyCommand.name, kExportPolicyCommand.help, declare, ExportPolicy);
+}
+
+}  // namespace backplane
