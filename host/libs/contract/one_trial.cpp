@@ -1,26 +1,17 @@
-#include "cli/one_trial.hpp"
+#include "contract/one_trial.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <stdexcept>
 
-#include "base/files.hpp"
-#include "base/printable.hpp"
 #include "base/sha256.hpp"
 #include "base/shell_argument.hpp"
-#include "batch/local_engine.hpp"
-#include "batch/resource_pool.hpp"
-#include "batch/watchdog.hpp"
-#include "log/log.hpp"
-#include "plugin/plugin_search.hpp"
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "record/trial_names.hpp"
-#include "text/units.hpp"
 
 namespace backplane {
 namespace {
@@ -53,7 +44,9 @@ std::string TrialsThere(const std::filesystem::path& out, const std::vector<Plan
   return "trials: " + list(planned) + (others.empty() ? "" : "; of other plans, by id: " + list(others));
 }
 
-std::string FindTrial(const std::filesystem::path& out, const std::string& prefix, const std::vector<PlanLine>& plan) {
+// The ids of all trials with this name or start of an id.
+std::vector<std::string> Matches(const std::filesystem::path& out, const std::string& prefix,
+                                 const std::vector<PlanLine>& plan) {
   std::vector<std::string> found;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(ResultsFolder{out}.trials(), error)) {
@@ -74,6 +67,11 @@ std::string FindTrial(const std::filesystem::path& out, const std::string& prefi
   if (found.empty())
     throw std::runtime_error("no trial of " + out.string() + " has the name '" + prefix + "' or an id that starts with it; " +
                              TrialsThere(out, plan));
+  return found;
+}
+
+std::string FindTrial(const std::filesystem::path& out, const std::string& prefix, const std::vector<PlanLine>& plan) {
+  const std::vector<std::string> found = Matches(out, prefix, plan);
   if (found.size() > 1 && prefix.empty())
     throw std::runtime_error(out.string() + " has " + std::to_string(found.size()) + " trials; name one, such as " + found[0] +
                              "\nhint: backplane status " + ShellArgument(out.string()));
@@ -90,56 +88,46 @@ const PlanLine* LineOf(const std::vector<PlanLine>& plan, const std::string& tri
 }
 
 // A trial with another plugin is another trial.
-void SayWhatChanged(const PlanLine& line, const TrialSpec& spec) {
+void AddChanges(const PlanLine& line, const TrialSpec& spec, std::vector<std::string>* warnings) {
   for (const auto& [key, file] : {std::pair("env.plugin", spec.env.file), std::pair("learner.plugin", spec.learner.file)}) {
     const auto then = line.files.find(key);
     if (then != line.files.end() && then->second != Sha256OfFile(file))
-      LogError("warning: {} has changed since the trial ran: {}", key, file.string());
+      warnings->push_back(fmt::format("{} has changed since the trial ran: {}", key, file.string()));
   }
 }
 
-std::string Silent(const JobEnd& end, double limit_s, const std::filesystem::path& log) {
-  std::string why = fmt::format("the trial's process gave no sign of life for {} ({:g} x resources.hang_timeout) and {}",
-                                FormatDuration(limit_s), kSilenceLimits, end.left ? "could not be killed" : "was killed");
-  if (!end.stuck.empty()) why += "; " + end.stuck;
-  if (end.status && end.status->plugin[0] != '\0')
-    why += fmt::format("; its last call was in {}", Printable(end.status->plugin));
-  return why + "\nhint: repeat the command; the log is " + log.string();
+OneTrial Open(const std::filesystem::path& out, const std::string& id, const std::vector<PlanLine>& plan) {
+  OneTrial trial;
+  trial.id = id;
+  trial.folder = ResultsFolder{std::filesystem::absolute(out)}.trial(id);
+  trial.spec = ReadTrialSpec(trial.folder.trial_json());
+  const PlanLine* line = LineOf(plan, id);
+  trial.name = line ? DisplayName(*line, HasSeveralSeeds(plan)) : id;
+  if (line) AddChanges(*line, trial.spec, &trial.warnings);
+  return trial;
 }
 
 }  // namespace
 
 OneTrial OpenTrial(const std::filesystem::path& out, const std::string& name) {
   const std::vector<PlanLine> plan = PlanOf(out);
-  OneTrial trial;
-  trial.id = FindTrial(out, name, plan);
-  trial.folder = TrialFolderOf(out, trial.id);
-  trial.spec = ReadTrialSpec(trial.folder.trial_json());
-  const PlanLine* line = LineOf(plan, trial.id);
-  trial.name = line ? DisplayName(*line, HasSeveralSeeds(plan)) : trial.id;
-  if (line) SayWhatChanged(*line, trial.spec);
-  return trial;
+  return Open(out, FindTrial(out, name, plan), plan);
 }
 
-ChildExit RunForTrial(const OneTrial& trial, const std::vector<std::string>& arguments, const std::filesystem::path& log_dir) {
-  TrialCommand command;
-  command.child.program = TrialProgram();
-  command.child.arguments = arguments;
-  command.child.stdout_file = AttemptFolder(log_dir).standard_output();
-  command.child.stderr_file = AttemptFolder(log_dir).standard_error();
-  command.status_file = AttemptFolder(log_dir).status();
-  command.silence_limit_s = kSilenceLimits * trial.spec.experiment.resources.hang_timeout_s;
-  ResourcePool resource_pool(ThisMachine(), {});
-  resource_pool.Require(trial.spec.experiment.resources);
-  command.allocation = resource_pool.Take(trial.spec.experiment.resources, /*exclusive=*/false).value();
-  LocalEngine engine(command.child.program);
-  engine.Start(command);
-  for (;;) {
-    for (const JobEnd& end : engine.Wait(1000)) {
-      if (end.over_silence) throw std::runtime_error(Silent(end, command.silence_limit_s, command.child.stderr_file));
-      return end.exit;
-    }
-  }
+std::vector<OneTrial> OpenTrials(const std::filesystem::path& out, const std::vector<std::string>& names) {
+  const std::vector<PlanLine> plan = PlanOf(out);
+  std::vector<std::string> ids;
+  for (const std::string& name : names)
+    for (const std::string& id : Matches(out, name, plan)) ids.push_back(id);
+  if (names.empty())
+    for (const PlanLine& line : plan)
+      if (!line.dropped) ids.push_back(line.trial_id);
+  if (ids.empty()) ids = Matches(out, "", plan);
+  std::vector<OneTrial> trials;
+  for (const std::string& id : ids)
+    if (std::ranges::none_of(trials, [&](const OneTrial& trial) { return trial.id == id; }))
+      trials.push_back(Open(out, id, plan));
+  return trials;
 }
 
 }  // namespace backplane
