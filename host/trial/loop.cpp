@@ -11,6 +11,7 @@
 #include "record/results_folder.hpp"
 #include "trial/checkpoint_folder.hpp"
 #include "trial/device_memory.hpp"
+#include "trial/moment_recorder.hpp"
 #include "trial/phase_meter.hpp"
 
 namespace backplane {
@@ -115,6 +116,7 @@ bool TrialLoop::StartIteration(const bp_request& request) {
   CloseIteration();
   const Experiment& experiment = parts_.spec.experiment;
   collecting_.Of(request).Check(request);
+  if (parts_.moment) parts_.moment->Check(request);
   if (Reached(experiment.budget, SpentNow()) || speed_.measuring().Ended(state_.clock.attempt_s()) || EndedByMonitor())
     return false;
   if (evaluation_.DueAtStart()) EvaluateAtStart(request);

@@ -11,17 +11,23 @@
 #include "base/bounded.hpp"
 #include "base/files.hpp"
 #include "base/json_text.hpp"
+#include "contract/checkpoint_files.hpp"
 #include "log/log.hpp"
+#include "machine/cpu.hpp"
+#include "record/evaluation_order.hpp"
 #include "record/results_folder.hpp"
 #include "rollout/clocks.hpp"
 #include "rollout/instance.hpp"
 #include "rollout/memory_reserve.hpp"
 #include "trial/checkpoint_folder.hpp"
 #include "trial/crash.hpp"
+#include "trial/evaluate_order.hpp"
 #include "trial/exit_reason.hpp"
 #include "trial/film.hpp"
 #include "trial/hang_watch.hpp"
 #include "trial/loop.hpp"
+#include "trial/moment_recorder.hpp"
+#include "trial/named_checkpoint.hpp"
 #include "trial/option_places.hpp"
 #include "trial/parts.hpp"
 #include "trial/plugin_state.hpp"
@@ -41,14 +47,33 @@ constexpr double kWorkerSilence = 1.0 / 3;
 std::atomic<bool> g_cancelled{false};
 void OnStop(int) { g_cancelled = true; }
 
+template <class T>
+T ReadRecord(const std::filesystem::path& file) {
+  const std::optional<std::string> text = ReadFile(file);
+  if (!text) throw std::runtime_error(file.string() + " cannot be read");
+  return RecordFromJson<T>(nlohmann::json::parse(*text));
+}
+
+// The order also sets the threads and the options of the evaluation env.
+EvaluationOrder ReadOrder(const std::filesystem::path& file, TrialSpec* spec) {
+  auto order = ReadRecord<EvaluationOrder>(file);
+  spec->experiment.evaluation.env_options = order.env_options;
+  spec->experiment.rollout.threads = order.threads > 0 ? order.threads : GrantedCores();
+  spec->experiment.rollout.pin_threads = false;
+  return order;
+}
+
 class TrialProcess {
  public:
   TrialProcess(TrialSpec spec, const std::filesystem::path& trial_json, const TrialTask& task)
       : spec_(std::move(spec)),
         task_(task),
+        order_(task.evaluate.empty() ? std::nullopt : std::optional(ReadOrder(task.evaluate, &spec_))),
+        moment_order_(task.inspect.empty() ? std::nullopt : std::optional(ReadRecord<MomentOrder>(task.inspect))),
         trial_json_(trial_json),
         checkpoints_(spec_.checkpoint_dir, spec_.trial_id),
-        status_(AttemptFolder(records() ? spec_.attempt_dir : task_.film.parent_path()).status()),
+        status_(AttemptFolder(records() ? spec_.attempt_dir : (task_.film.empty() ? task_.evaluate : task_.film).parent_path())
+                    .status()),
         parts_(spec_, &status_, &g_cancelled,
                [this](const std::string& id, int severity, const std::string& text) { Log(id, severity, text); }) {}
 
@@ -61,10 +86,10 @@ class TrialProcess {
                            std::fflush(nullptr);
                            _exit(code);
                          });
-    if (records())
+    if (records() && !moment_order_)
       WatchSuspension(&status_);
     else
-      EndIfItHangs(&status_, spec_.experiment.resources.hang_timeout_s);  // no supervisor watches a film
+      EndIfItHangs(&status_, spec_.experiment.resources.hang_timeout_s);  // no supervisor watches it
     KeepProcessState();
     const ExitReason failed = RunToItsEnd();
     const ProcessChecksPaused paused;
@@ -72,13 +97,16 @@ class TrialProcess {
   }
 
  private:
-  bool records() const { return task_.film.empty(); }
+  bool records() const { return task_.records(); }
   ExitReason RunToItsEnd();
   void Load();
+  uint64_t EvaluationRows() const;
   void MakeWorkers();
   void MakeLoop();
   void RunLoop();
-  void WriteFilm();
+  void Play();
+  void WriteFilm(const std::filesystem::path& file, uint64_t episode);
+  void Evaluate();
   void RestoreLearner();
   int Finish(const ExitReason& failed);
   void SetEnd(const ExitReason& failed);
@@ -90,6 +118,8 @@ class TrialProcess {
 
   TrialSpec spec_;
   const TrialTask task_;
+  const std::optional<EvaluationOrder> order_;
+  const std::optional<MomentOrder> moment_order_;
   const std::filesystem::path trial_json_;
   CheckpointFolder checkpoints_;
   StatusWriter status_;
@@ -97,8 +127,10 @@ class TrialProcess {
   std::vector<std::string> plugin_warnings_;
   bool warnings_left_out_ = false;
   TrialParts parts_;
+  std::optional<uint64_t> restored_;                 // iterations before the loaded checkpoint
   std::unique_ptr<StartedWorkers> started_workers_;  // NULL: none
   std::unique_ptr<WorkerGroup> workers_;             // NULL: none
+  std::unique_ptr<MomentRecorder> moment_;           // NULL: none
   std::unique_ptr<TrialLoop> loop_;
   std::mutex finish_mutex_;  // guards the members below, because a plugin may call exit() on any thread
   bool finished_ = false;
@@ -111,7 +143,7 @@ ExitReason TrialProcess::RunToItsEnd() {
   try {
     Load();
     if (!records()) {
-      WriteFilm();
+      Play();
       return {};
     }
     RunLoop();
@@ -130,11 +162,17 @@ ExitReason TrialProcess::RunToItsEnd() {
 
 void TrialProcess::Load() {
   if (records()) started_workers_ = StartWorkers(spec_, trial_json_);  // they load while this process does
-  parts_.Load({.monitors = records(), .evaluation_rows = records() ? spec_.experiment.evaluation.episodes : 1});
+  parts_.Load(
+      {.monitors = records(), .evaluation_rows = EvaluationRows(), .evaluation_env = order_ ? order_->env : std::nullopt});
   if (!records()) return;
   if (started_workers_) MakeWorkers();
   parts_.monitors()->Start();
   MakeLoop();
+}
+
+uint64_t TrialProcess::EvaluationRows() const {
+  if (order_ && order_->film.empty()) return ShapeOfEvaluation(order_->episodes).rows;
+  return records() && !moment_order_ ? spec_.experiment.evaluation.episodes : 1;
 }
 
 void TrialProcess::MakeWorkers() {
@@ -157,9 +195,13 @@ void TrialProcess::MakeWorkers() {
 }
 
 void TrialProcess::MakeLoop() {
-  loop_ = std::make_unique<TrialLoop>(LoopParts{spec_, parts_.env(), parts_.learner(), parts_.evaluation_env(),
-                                                *parts_.monitors(), parts_.metrics(), status_, g_cancelled, *parts_.threads(),
-                                                checkpoints_, parts_.chunk_rows(), parts_.call_rows(), workers_.get()});
+  EnvInstance* evaluation = parts_.evaluation_env();
+  if (moment_order_)
+    moment_ = std::make_unique<MomentRecorder>(*moment_order_, parts_.env(), parts_.learner(),
+                                               std::exchange(evaluation, nullptr), spec_.attempt_dir);
+  loop_ = std::make_unique<TrialLoop>(LoopParts{spec_, parts_.env(), parts_.learner(), evaluation, *parts_.monitors(),
+                                                parts_.metrics(), status_, g_cancelled, *parts_.threads(), checkpoints_,
+                                                parts_.chunk_rows(), parts_.call_rows(), workers_.get(), moment_.get()});
 }
 
 // Each pass but the last sets a checkpoint aside and restarts with fresh plugins.
@@ -177,13 +219,29 @@ void TrialProcess::RunLoop() {
   }
 }
 
-void TrialProcess::WriteFilm() {
+// The tasks that write no record.
+void TrialProcess::Play() {
   RestoreLearner();
+  if (!order_) return WriteFilm(task_.film, task_.episode);
+  if (!order_->film.empty()) return WriteFilm(order_->film, order_->film_episode);
+  Evaluate();
+}
+
+void TrialProcess::WriteFilm(const std::filesystem::path& file, uint64_t episode) {
   const Experiment& experiment = spec_.experiment;
-  const Film film = PlayFilm(*parts_.evaluation_env(), parts_.learner(), *parts_.threads(), experiment.seed, task_.episode,
+  const uint64_t seed = order_ ? order_->seed : experiment.seed;
+  const Film film = PlayFilm(*parts_.evaluation_env(), parts_.learner(), *parts_.threads(), seed, episode,
                              {experiment.evaluation.max_episode_steps, experiment.resources.wall_time_s}, g_cancelled,
                              [this] { status_.Beat(); });
-  WriteFileAtomic(task_.film, JsonText(ToJson(film)));
+  WriteFileAtomic(file, JsonText(ToJson(film)));
+}
+
+void TrialProcess::Evaluate() {
+  status_.SetPhase("eval");
+  EvaluationAnswer answer = PlayOrder(*order_, *parts_.evaluation_env(), parts_.learner(), *parts_.threads(),
+                                      spec_.experiment.evaluation.max_episode_steps, g_cancelled, [this] { status_.Beat(); });
+  answer.iterations = restored_;
+  WriteFileAtomic(order_->answer, JsonText(ToJson(answer)));
 }
 
 // A learner that keeps no state and learns nothing plays as it is.
@@ -193,12 +251,15 @@ void TrialProcess::RestoreLearner() {
   if (state == nullptr && learner.spec().n_params == 0) return;
   if (state == nullptr)
     throw TrialFailure(BP_E_UNSUPPORTED, learner.id(), "cannot save its state, because it does not offer " BP_LEARNER_STATE_1);
-  const std::filesystem::path file = checkpoints_.file();
-  if (!std::filesystem::exists(file))
+  const std::filesystem::path dir = order_ ? order_->checkpoint_dir : spec_.checkpoint_dir;
+  if (!HasCheckpoint(dir))
     throw TrialFailure(BP_E_UNSUPPORTED, learner.id(),
-                       "has no checkpoint in " + spec_.checkpoint_dir.string() +
+                       "has no checkpoint in " + dir.string() +
                            "; a trial writes one at its end, and earlier with checkpoint.every_iterations");
-  LoadLearner(*state, learner, PartOf(ReadCheckpoint(file, spec_.trial_id), "learner"));
+  const Checkpoint checkpoint =
+      ReadNamedCheckpoint(dir, spec_.trial_id, order_ ? order_->checkpoint : std::string(kLastCheckpoint));
+  LoadLearner(*state, learner, PartOf(checkpoint, "learner"));
+  restored_ = checkpoint.header.iterations;
 }
 
 // The second caller waits until the first has written everything.
@@ -324,10 +385,10 @@ int RunTrial(std::vector<TrialSpec> specs, const std::filesystem::path& trial_js
   return ExitOf([&] {
     if (task.check) return CheckTrials(specs, trial_json.parent_path(), g_cancelled);
     TrialSpec spec = std::move(specs.front());
-    if (task.film.empty() && std::filesystem::exists(AttemptFolder(spec.attempt_dir).result()))
+    if (task.records() && std::filesystem::exists(AttemptFolder(spec.attempt_dir).result()))
       throw std::runtime_error(trial_json.string() + ": attempt " + std::to_string(spec.attempt) +
                                " already has a result; `backplane replay OUT TRIAL` repeats the trial and keeps the result");
-    if (task.film.empty()) HoldFolders(spec.attempt_dir, spec.checkpoint_dir);
+    if (task.records()) HoldFolders(spec.attempt_dir, spec.checkpoint_dir);
     // Never destroyed, because threads and plugins may still run when the process exits.
     auto* process = new TrialProcess(std::move(spec), trial_json, task);
     return process->Run();

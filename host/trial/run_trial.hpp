@@ -11,9 +11,12 @@ namespace backplane {
 
 // The task: run the trial, unless one of these is set.
 struct TrialTask {
-  bool check = false;          // check_trials.hpp; the only task that accepts several trials
-  std::filesystem::path film;  // play one evaluation episode from the checkpoint, and write its pictures here (film.hpp)
-  uint64_t episode = 0;        // number of the evaluation episode for the film
+  bool check = false;              // check_trials.hpp; the only task that accepts several trials
+  std::filesystem::path film;      // play one evaluation episode from the checkpoint, and write its pictures here (film.hpp)
+  uint64_t episode = 0;            // number of the evaluation episode for the film
+  std::filesystem::path evaluate;  // do this order (record/evaluation_order.hpp)
+  std::filesystem::path inspect;   // also write the rollout of this order (record/moment_order.hpp)
+  bool records() const { return film.empty() && evaluate.empty(); }
 };
 
 // Does the task and returns its exit code (TrialExit). Only a run trains and writes the trial's record. Does not end threads

@@ -33,8 +33,9 @@ struct TrialArgs {
 
 int RunCommand(std::vector<TrialSpec> specs, const TrialTask& task) {
   if (task.check) return CheckCommands(specs);
-  if (task.film.empty()) return RunCommandTrial(std::move(specs.front()));
-  LogError("expected a trial of plugins, got a trial by command, whose episodes cannot be filmed");
+  if (task.records()) return RunCommandTrial(std::move(specs.front()));
+  LogError("expected a trial of plugins, got a trial by command, whose episodes cannot be {}",
+           task.film.empty() ? "evaluated" : "filmed");
   return kExitUsage;
 }
 
@@ -72,6 +73,12 @@ Command RunTrialCommand() {
     const Argument film =
         add->Add("--film", "FILE", &args->task.film, "Only play an evaluation episode and write its pictures as JSON")
             .Excludes(check);
+    add->Add("--evaluate", "FILE", &args->task.evaluate, "Only play the evaluation of this order, for `backplane evaluate`")
+        .Excludes(check)
+        .Excludes(film);
+    add->Add("--inspect", "FILE", &args->task.inspect, "Also write the rollout of this order, for `backplane inspect`")
+        .Excludes(check)
+        .Excludes(film);
     add->Add("--episode", "N", &args->task.episode, "Number of the episode, from 0").Needs(film);
     add->Check([args] {
       const bool several = args->trial_jsons.size() > 1 && !args->task.check;

@@ -104,7 +104,7 @@ class Evaluator {
     std::vector<uint64_t> seeds;         // by row of the env
   };
   Chunk ChunkOf(uint64_t begin, uint64_t end) const;
-  // A row that is done stays in all calls unless rows play several episodes.
+  // Calls leave out finished rows if rows play several episodes.
   template <class Function>
   void ForEachRun(const Chunk& chunk, Function&& function) const;
   void StartEpisode(uint64_t row, uint64_t episode, int64_t t, Chunk* chunk);
