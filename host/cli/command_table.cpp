@@ -6,9 +6,10 @@ namespace backplane {
 using Commands = std::vector<Command>;
 
 // In the order of --help. For a new command, add its file with arguments and action, and its name here.
-#define COMMANDS(of)                                                                                                           \
-  of(Run) of(Bench) of(Tune) of(Compare) of(Gate) of(RunTrial) of(Replay) of(Render) of(Config) of(Batch) of(Store) of(Report) \
-      of(Export) of(Archive) of(Plugin) of(Validate) of(New) of(Dev) of(Sdk) of(Setup) of(Doctor) of(Completion)
+#define COMMANDS(of)                                                                                                   \
+  of(Run) of(Bench) of(Tune) of(Compare) of(Gate) of(RunTrial) of(Replay) of(Evaluate) of(Render) of(Config) of(Batch) \
+      of(Store) of(Report) of(Export) of(Archive) of(Plugin) of(Validate) of(New) of(Dev) of(Sdk) of(Setup) of(Doctor) \
+          of(Completion)
 
 #define DECLARED(name) Commands name##Commands();
 COMMANDS(DECLARED)
@@ -30,6 +31,7 @@ Commands CompareCommands() { return {OfTool(kCompareCommand)}; }
 Commands GateCommands() { return {OfTool(kGateCommand), OfTool(kGateSaveCommand)}; }
 Commands ValidateCommands() { return {OfTool(kPluginValidateCommand)}; }
 Commands RunTrialCommands() { return {OfTool(kRunTrialCommand)}; }
+Commands EvaluateCommands() { return {OfTool(kEvaluateCommand), OfTool(kInspectCommand)}; }
 Commands ArchiveCommands() {
   return {OfTool(kPackCommand), OfTool(kUnpackCommand), OfTool(kVerifyCommand), OfTool(kGcCommand)};
 }

@@ -11,7 +11,7 @@
 #include "base/scratch_folder.hpp"
 #include "base/signal_text.hpp"
 #include "cli/commands.hpp"
-#include "cli/one_trial.hpp"
+#include "cli/run_for_trial.hpp"
 #include "contract/checkpoint_files.hpp"
 #include "input/report_program.hpp"
 #include "log/log.hpp"
@@ -127,7 +127,7 @@ std::string WhyNotFilmed(const RenderArgs& args) {
 }
 
 int RenderCommand(const RenderArgs& args) {
-  const OneTrial trial = OpenTrial(args.out, args.trial);
+  const OneTrial trial = OpenTrialWithWarnings(args.out, args.trial);
   if (trial.spec.experiment.HasCommand())
     throw std::runtime_error("trial " + trial.name +
                              ": learner: expected a plugin, got a command, whose episodes cannot be filmed");

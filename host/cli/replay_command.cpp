@@ -6,11 +6,12 @@
 #include "base/json_text.hpp"
 #include "base/signal_text.hpp"
 #include "cli/commands.hpp"
-#include "cli/one_trial.hpp"
+#include "cli/run_for_trial.hpp"
 #include "log/log.hpp"
 #include "plugin/plugin_search.hpp"
 #include "record/attempt_json.hpp"
 #include "record/compare_bits.hpp"
+#include "store/out_folder.hpp"
 
 namespace backplane {
 namespace {
@@ -64,7 +65,7 @@ int Compare(const TrialFolder& folder, const std::filesystem::path& again) {
 }
 
 int ReplayCommand(const ReplayArgs& args) {
-  const OneTrial trial = OpenTrial(args.out, args.trial);
+  const OneTrial trial = OpenTrialWithWarnings(args.out, args.trial);
   const TrialFolder& folder = trial.folder;
   TrialSpec spec = trial.spec;
   unsigned number = 1;

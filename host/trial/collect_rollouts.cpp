@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "trial/checkpoint.hpp"
+#include "trial/moment_recorder.hpp"
 #include "trial/plugin_state.hpp"
 #include "trial/start_workers.hpp"
 
@@ -41,6 +42,7 @@ bool CollectRollouts::Collect(const bp_request& request) {
   const uint64_t horizon = request.u.rollout.horizon;
   std::vector<PhaseClock>& clocks = parts_.threads.clocks();
   WorkerGroup* const workers = parts_.workers;
+  if (parts_.moment) parts_.moment->BeforeRollout(state_.count.open_iteration(), collector_);
   if (!(workers ? workers->PlayRollout(horizon, SavePolicy(parts_.learner), &collector_, clocks)
                 : collector_.Collect(horizon, clocks)))
     return false;
@@ -51,6 +53,7 @@ bool CollectRollouts::Collect(const bp_request& request) {
   bp_delivery delivery = collector_.Delivery();
   delivery.env_steps = state_.count.env_steps;
   state_.fingerprints.AddRollout(collector_, horizon, delivery);
+  if (parts_.moment) parts_.moment->AfterRollout(state_.count.open_iteration(), collector_, horizon);
   Deliver(delivery, parts_, *this);
   collector_.CheckDelivered();
   return true;

@@ -12,6 +12,7 @@
 #include "trial/check_best.hpp"
 #include "trial/checkpoint_folder.hpp"
 #include "trial/device_memory.hpp"
+#include "trial/moment_recorder.hpp"
 #include "trial/phase_meter.hpp"
 
 namespace backplane {
@@ -120,6 +121,7 @@ bool TrialLoop::StartIteration(const bp_request& request) {
   CloseIteration();
   const Experiment& experiment = parts_.spec.experiment;
   collecting_.Of(request).Check(request);
+  if (parts_.moment) parts_.moment->Check(request);
   if (Reached(experiment.budget, SpentNow()) || speed_.measuring().Ended(state_.clock.attempt_s()) || EndedByMonitor())
     return false;
   if (evaluation_.DueAtStart()) EvaluateAtStart(request);

@@ -15,6 +15,8 @@
 
 namespace backplane {
 
+class MomentRecorder;
+
 struct LoopParts {
   const TrialSpec& spec;
   EnvInstance& env;
@@ -26,8 +28,9 @@ struct LoopParts {
   const std::atomic<bool>& cancelled;
   TrialThreads& threads;
   CheckpointFolder& checkpoints;
-  uint64_t chunk_rows, call_rows;  // TrialParts
-  WorkerGroup* workers = nullptr;  // they play candidates; NULL: the trial does
+  uint64_t chunk_rows, call_rows;    // TrialParts
+  WorkerGroup* workers = nullptr;    // they play candidates; NULL: the trial does
+  MomentRecorder* moment = nullptr;  // of a replay for `backplane inspect`
 
   PhaseClock& clock() const { return threads.clocks()[0]; }  // the control thread's
 };

@@ -71,6 +71,7 @@ InstanceOptions TrialParts::Options(const TrialPlugin& plugin, nlohmann::json op
 void TrialParts::ReadPluginsAndPreloadTorch() {
   Catalog catalog;
   std::vector<std::pair<uint32_t, TrialPlugin>> all = {{BP_KIND_ENV, spec_.env}, {BP_KIND_LEARNER, spec_.learner}};
+  if (other_env_) all.push_back({BP_KIND_ENV, *other_env_});
   for (const TrialPlugin& monitor : spec_.monitors) all.push_back({BP_KIND_MONITOR, monitor});
   for (const auto& [kind, plugin] : all) {
     std::string why_not;
@@ -113,11 +114,14 @@ void TrialParts::Load(const Wanted& wanted) {
   };
   NameSuspects(spec_.env.id + " or " + spec_.learner.id);
   status_.SetPhase("load");
+  other_env_ = wanted.evaluation_env;
   ReadPluginsAndPreloadTorch();
   env_module_ = load(spec_.env);
   learner_module_ = load(spec_.learner);
   const uint64_t env_flags = env_module_->descriptor(spec_.env.id).flags;
-  const uint64_t both = env_flags & learner_module_->descriptor(spec_.learner.id).flags;
+  if (other_env_) other_env_module_ = load(*other_env_);
+  uint64_t both = env_flags & learner_module_->descriptor(spec_.learner.id).flags;
+  if (other_env_) both &= other_env_module_->descriptor(other_env_->id).flags;
   // An env that resets itself steps all rows in one call.
   const bool concurrent = (both & BP_FLAG_ROWS_CONCURRENT) != 0 && (env_flags & BP_FLAG_NATIVE_AUTORESET) == 0;
   threads_ = std::make_unique<TrialThreads>(experiment.rollout, concurrent);  // before a plugin's code may use them
@@ -171,11 +175,12 @@ void TrialParts::Destroy() {
 
 void TrialParts::LoadEvaluation(uint64_t rows) {
   const Experiment& experiment = spec_.experiment;
-  nlohmann::json env_options = experiment.env.options;
+  const TrialPlugin& plugin = other_env_ ? *other_env_ : spec_.env;
+  nlohmann::json env_options = other_env_ ? nlohmann::json::object() : experiment.env.options;
   if (experiment.evaluation.env_options.is_object()) env_options.update(experiment.evaluation.env_options);
-  evaluation_env_ = std::make_unique<EnvInstance>(*env_module_, spec_.env.id, evaluation_sinks_,
-                                                  Options(spec_.env, env_options, "evaluation.env.options"), rows);
-  RestoreState(spec_.env.id);
+  evaluation_env_ = std::make_unique<EnvInstance>(other_env_ ? *other_env_module_ : *env_module_, plugin.id, evaluation_sinks_,
+                                                  Options(plugin, env_options, "evaluation.env.options"), rows);
+  RestoreState(plugin.id);
   CheckSameSpaces(*env_, *evaluation_env_);
 }
 

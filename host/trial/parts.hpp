@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ class TrialParts {
   using Log = std::function<void(const std::string& plugin_id, int severity, const std::string& text)>;  // [any]
   struct Wanted {
     bool monitors = true;
-    uint64_t evaluation_rows = 0;  // rows of the evaluation env; 0: no such env
+    uint64_t evaluation_rows = 0;                    // rows of the evaluation env; 0: no such env
+    std::optional<TrialPlugin> evaluation_env = {};  // instead of the training's plugin, with the evaluation's options only
   };
 
   // Spec, status and `cancelled` outlive it.
@@ -82,6 +84,8 @@ class TrialParts {
   std::unique_ptr<TrialThreads> threads_;
   uint64_t chunk_rows_ = 1, call_rows_ = 1;
   std::unique_ptr<LoadedModule> env_module_, learner_module_;
+  std::optional<TrialPlugin> other_env_;  // of the evaluation
+  std::unique_ptr<LoadedModule> other_env_module_;
   std::vector<std::unique_ptr<LoadedModule>> monitor_modules_;
   std::map<std::filesystem::path, std::unique_ptr<LoadedModule>> part_modules_;
   std::unique_ptr<EnvInstance> env_, evaluation_env_;

@@ -11,17 +11,22 @@
 #include "base/bounded.hpp"
 #include "base/files.hpp"
 #include "base/json_text.hpp"
+#include "contract/checkpoint_files.hpp"
 #include "log/log.hpp"
+#include "machine/cpu.hpp"
+#include "record/evaluation_order.hpp"
 #include "record/results_folder.hpp"
 #include "rollout/clocks.hpp"
 #include "rollout/instance.hpp"
 #include "rollout/memory_reserve.hpp"
 #include "trial/checkpoint_folder.hpp"
 #include "trial/crash.hpp"
+#include "trial/evaluate_order.hpp"
 #include "trial/exit_reason.hpp"
 #include "trial/film.hpp"
 #include "trial/hang_watch.hpp"
 #include "trial/loop.hpp"
+#include "trial/moment_recorder.hpp"
 #include "trial/named_checkpoint.hpp"
 #include "trial/option_places.hpp"
 #include "trial/parts.hpp"
@@ -43,17 +48,32 @@ constexpr double kWorkerSilence = 1.0 / 3;
 std::atomic<bool> g_cancelled{false};
 void OnStop(int) { g_cancelled = true; }
 
-// The file of a task that does not run the trial; empty: it runs.
-const std::filesystem::path& Asked(const TrialTask& task) { return task.film.empty() ? task.policy : task.film; }
+template <class T>
+T ReadRecord(const std::filesystem::path& file) {
+  const std::optional<std::string> text = ReadFile(file);
+  if (!text) throw std::runtime_error(file.string() + " cannot be read");
+  return RecordFromJson<T>(nlohmann::json::parse(*text));
+}
+
+// The order also sets the threads and the options of the evaluation env.
+EvaluationOrder ReadOrder(const std::filesystem::path& file, TrialSpec* spec) {
+  auto order = ReadRecord<EvaluationOrder>(file);
+  spec->experiment.evaluation.env_options = order.env_options;
+  spec->experiment.rollout.threads = order.threads > 0 ? order.threads : GrantedCores();
+  spec->experiment.rollout.pin_threads = false;
+  return order;
+}
 
 class TrialProcess {
  public:
   TrialProcess(TrialSpec spec, const std::filesystem::path& trial_json, const TrialTask& task)
       : spec_(std::move(spec)),
         task_(task),
+        order_(task.evaluate.empty() ? std::nullopt : std::optional(ReadOrder(task.evaluate, &spec_))),
+        moment_order_(task.inspect.empty() ? std::nullopt : std::optional(ReadRecord<MomentOrder>(task.inspect))),
         trial_json_(trial_json),
         checkpoints_(spec_.checkpoint_dir, spec_.trial_id, static_cast<unsigned>(spec_.experiment.checkpoint.keep)),
-        status_(AttemptFolder(records() ? spec_.attempt_dir : Asked(task_).parent_path()).status()),
+        status_(AttemptFolder(records() ? spec_.attempt_dir : task_.playing().parent_path()).status()),
         parts_(spec_, &status_, &g_cancelled,
                [this](const std::string& id, int severity, const std::string& text) { Log(id, severity, text); }) {}
 
@@ -66,10 +86,10 @@ class TrialProcess {
                            std::fflush(nullptr);
                            _exit(code);
                          });
-    if (records())
+    if (records() && !moment_order_)
       WatchSuspension(&status_);
     else
-      EndIfItHangs(&status_, spec_.experiment.resources.hang_timeout_s);  // no supervisor watches a film
+      EndIfItHangs(&status_, spec_.experiment.resources.hang_timeout_s);  // no supervisor watches it
     KeepProcessState();
     const ExitReason failed = RunToItsEnd();
     const ProcessChecksPaused paused;
@@ -77,15 +97,17 @@ class TrialProcess {
   }
 
  private:
-  bool records() const { return Asked(task_).empty(); }
+  bool records() const { return task_.records(); }
   ExitReason RunToItsEnd();
   void Load();
+  uint64_t EvaluationRows() const;
   void MakeWorkers();
   void MakeLoop();
   void RunLoop();
-  void WriteFilm();
+  void Play();
+  void WriteFilm(const std::filesystem::path& file, uint64_t episode);
   void WritePolicy();
-  uint64_t EvaluationRows() const;
+  void Evaluate();
   void RestoreLearner();
   int Finish(const ExitReason& failed);
   void SetEnd(const ExitReason& failed);
@@ -97,6 +119,8 @@ class TrialProcess {
 
   TrialSpec spec_;
   const TrialTask task_;
+  const std::optional<EvaluationOrder> order_;
+  const std::optional<MomentOrder> moment_order_;
   const std::filesystem::path trial_json_;
   CheckpointFolder checkpoints_;
   StatusWriter status_;
@@ -104,8 +128,10 @@ class TrialProcess {
   std::vector<std::string> plugin_warnings_;
   bool warnings_left_out_ = false;
   TrialParts parts_;
+  std::optional<uint64_t> restored_;                 // iterations before the loaded checkpoint
   std::unique_ptr<StartedWorkers> started_workers_;  // NULL: none
   std::unique_ptr<WorkerGroup> workers_;             // NULL: none
+  std::unique_ptr<MomentRecorder> moment_;           // NULL: none
   std::unique_ptr<TrialLoop> loop_;
   std::mutex finish_mutex_;  // guards the members below, because a plugin may call exit() on any thread
   bool finished_ = false;
@@ -118,7 +144,7 @@ ExitReason TrialProcess::RunToItsEnd() {
   try {
     Load();
     if (!records()) {
-      task_.film.empty() ? WritePolicy() : WriteFilm();
+      Play();
       return {};
     }
     RunLoop();
@@ -137,11 +163,18 @@ ExitReason TrialProcess::RunToItsEnd() {
 
 void TrialProcess::Load() {
   if (records()) started_workers_ = StartWorkers(spec_, trial_json_);  // they load while this process does
-  parts_.Load({.monitors = records(), .evaluation_rows = EvaluationRows()});
+  parts_.Load(
+      {.monitors = records(), .evaluation_rows = EvaluationRows(), .evaluation_env = order_ ? order_->env : std::nullopt});
   if (!records()) return;
   if (started_workers_) MakeWorkers();
   parts_.monitors()->Start();
   MakeLoop();
+}
+
+uint64_t TrialProcess::EvaluationRows() const {
+  if (!task_.policy.empty()) return kRecordedEpisodes;
+  if (order_ && order_->film.empty()) return ShapeOfEvaluation(order_->episodes).rows;
+  return records() && !moment_order_ ? spec_.experiment.evaluation.episodes : 1;
 }
 
 void TrialProcess::MakeWorkers() {
@@ -165,9 +198,13 @@ void TrialProcess::MakeWorkers() {
 }
 
 void TrialProcess::MakeLoop() {
-  loop_ = std::make_unique<TrialLoop>(LoopParts{spec_, parts_.env(), parts_.learner(), parts_.evaluation_env(),
-                                                *parts_.monitors(), parts_.metrics(), status_, g_cancelled, *parts_.threads(),
-                                                checkpoints_, parts_.chunk_rows(), parts_.call_rows(), workers_.get()});
+  EnvInstance* evaluation = parts_.evaluation_env();
+  if (moment_order_)
+    moment_ = std::make_unique<MomentRecorder>(*moment_order_, parts_.env(), parts_.learner(),
+                                               std::exchange(evaluation, nullptr), spec_.attempt_dir);
+  loop_ = std::make_unique<TrialLoop>(LoopParts{spec_, parts_.env(), parts_.learner(), evaluation, *parts_.monitors(),
+                                                parts_.metrics(), status_, g_cancelled, *parts_.threads(), checkpoints_,
+                                                parts_.chunk_rows(), parts_.call_rows(), workers_.get(), moment_.get()});
 }
 
 // Each pass but the last sets a checkpoint aside and restarts with fresh plugins.
@@ -185,25 +222,35 @@ void TrialProcess::RunLoop() {
   }
 }
 
-void TrialProcess::WriteFilm() {
+// The tasks that write no record.
+void TrialProcess::Play() {
   RestoreLearner();
+  if (!task_.policy.empty()) return WritePolicy();
+  if (!order_) return WriteFilm(task_.film, task_.episode);
+  if (!order_->film.empty()) return WriteFilm(order_->film, order_->film_episode);
+  Evaluate();
+}
+
+void TrialProcess::WriteFilm(const std::filesystem::path& file, uint64_t episode) {
   const Experiment& experiment = spec_.experiment;
-  const Film film = PlayFilm(*parts_.evaluation_env(), parts_.learner(), *parts_.threads(), experiment.seed, task_.episode,
+  const uint64_t seed = order_ ? order_->seed : experiment.seed;
+  const Film film = PlayFilm(*parts_.evaluation_env(), parts_.learner(), *parts_.threads(), seed, episode,
                              {experiment.evaluation.max_episode_steps, experiment.resources.wall_time_s}, g_cancelled,
                              [this] { status_.Beat(); });
-  WriteFileAtomic(task_.film, JsonText(ToJson(film)));
+  WriteFileAtomic(file, JsonText(ToJson(film)));
+}
+
+void TrialProcess::Evaluate() {
+  status_.SetPhase("eval");
+  EvaluationAnswer answer = PlayOrder(*order_, *parts_.evaluation_env(), parts_.learner(), *parts_.threads(),
+                                      spec_.experiment.evaluation.max_episode_steps, g_cancelled, [this] { status_.Beat(); });
+  answer.iterations = restored_;
+  WriteFileAtomic(order_->answer, JsonText(ToJson(answer)));
 }
 
 void TrialProcess::WritePolicy() {
-  const Checkpoint checkpoint = ReadNamedCheckpoint(spec_.checkpoint_dir, spec_.trial_id, task_.checkpoint);
-  LoadLearner(NeedState(parts_.learner()), parts_.learner(), PartOf(checkpoint, "learner"));
   WriteFileAtomic(task_.policy, PolicyRecord(*parts_.evaluation_env(), parts_.learner(), *parts_.threads(), spec_,
-                                             checkpoint.header.iterations, g_cancelled, [this] { status_.Beat(); }));
-}
-
-uint64_t TrialProcess::EvaluationRows() const {
-  if (records()) return spec_.experiment.evaluation.episodes;
-  return task_.film.empty() ? kRecordedEpisodes : 1;
+                                             restored_.value_or(0), g_cancelled, [this] { status_.Beat(); }));
 }
 
 // A learner that keeps no state and learns nothing plays as it is.
@@ -213,12 +260,15 @@ void TrialProcess::RestoreLearner() {
   if (state == nullptr && learner.spec().n_params == 0) return;
   if (state == nullptr)
     throw TrialFailure(BP_E_UNSUPPORTED, learner.id(), "cannot save its state, because it does not offer " BP_LEARNER_STATE_1);
-  if (task_.checkpoint == kLastCheckpoint && !std::filesystem::exists(checkpoints_.file()))
+  const std::filesystem::path dir = order_ ? order_->checkpoint_dir : spec_.checkpoint_dir;
+  const std::string& name = order_ ? order_->checkpoint : task_.checkpoint;
+  if (name == kLastCheckpoint && !HasCheckpoint(dir))
     throw TrialFailure(BP_E_UNSUPPORTED, learner.id(),
-                       "has no checkpoint in " + spec_.checkpoint_dir.string() +
+                       "has no checkpoint in " + dir.string() +
                            "; a trial writes one at its end, and earlier with checkpoint.every_iterations");
-  const Checkpoint saved = ReadNamedCheckpoint(spec_.checkpoint_dir, spec_.trial_id, task_.checkpoint);
-  LoadLearner(*state, learner, PartOf(saved, "learner"));
+  const Checkpoint checkpoint = ReadNamedCheckpoint(dir, spec_.trial_id, name);
+  LoadLearner(*state, learner, PartOf(checkpoint, "learner"));
+  restored_ = checkpoint.header.iterations;
 }
 
 // The second caller waits until the first has written everything.
@@ -344,10 +394,10 @@ int RunTrial(std::vector<TrialSpec> specs, const std::filesystem::path& trial_js
   return ExitOf([&] {
     if (task.check) return CheckTrials(specs, trial_json.parent_path(), g_cancelled);
     TrialSpec spec = std::move(specs.front());
-    if (Asked(task).empty() && std::filesystem::exists(AttemptFolder(spec.attempt_dir).result()))
+    if (task.records() && std::filesystem::exists(AttemptFolder(spec.attempt_dir).result()))
       throw std::runtime_error(trial_json.string() + ": attempt " + std::to_string(spec.attempt) +
                                " already has a result; `backplane replay OUT TRIAL` repeats the trial and keeps the result");
-    if (Asked(task).empty()) HoldFolders(spec.attempt_dir, spec.checkpoint_dir);
+    if (task.records()) HoldFolders(spec.attempt_dir, spec.checkpoint_dir);
     // Never destroyed, because threads and plugins may still run when the process exits.
     auto* process = new TrialProcess(std::move(spec), trial_json, task);
     return process->Run();

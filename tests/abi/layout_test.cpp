@@ -9,6 +9,7 @@
 #include "backplane/ext/gpus.h"
 #include "backplane/ext/held_out.h"
 #include "backplane/ext/inject.h"
+#include "backplane/ext/parameters.h"
 #include "backplane/ext/policy.h"
 #include "backplane/ext/snapshot.h"
 #include "backplane/ext/source.h"
@@ -207,6 +208,12 @@ TEST(Layout, EnvClock1) {
   AT(bp_env_inject_1, get, 16); AT(bp_env_inject_1, set, 24);
   SIZE(bp_env_clock_1, 16);
   AT(bp_env_clock_1, struct_size, 0); AT(bp_env_clock_1, reserved, 4); AT(bp_env_clock_1, step_s, 8);
+}
+
+TEST(Layout, EnvParameters1) {
+  SIZE(bp_env_parameters_1, 24);
+  AT(bp_env_parameters_1, struct_size, 0); AT(bp_env_parameters_1, reserved, 4); AT(bp_env_parameters_1, parameter, 8);
+  AT(bp_env_parameters_1, scale, 16);
 }
 
 TEST(Layout, MonitorVerdict1) {

@@ -11,6 +11,7 @@
 #include "backplane/ext/held_out.h"
 #include "backplane/ext/inject.h"
 #include "backplane/ext/memory.h"
+#include "backplane/ext/parameters.h"
 #include "backplane/ext/policy.h"
 #include "backplane/ext/render.h"
 #include "backplane/ext/snapshot.h"
@@ -79,6 +80,9 @@ const void* WatchExtension(std::string_view id, const void* raw) {
   if (id == BP_ENV_MEMORY_1)
     return WatchAll<kWho, bp_env_memory_1, kOtherExtension, &bp_env_memory_1::allocate, &bp_env_memory_1::release,
                     &bp_env_memory_1::to_host, &bp_env_memory_1::to_device, &bp_env_memory_1::copy, &bp_env_memory_1::gather>(
+        raw);
+  if (id == BP_ENV_PARAMETERS_1)
+    return WatchAll<kWho, bp_env_parameters_1, kOtherExtension, &bp_env_parameters_1::parameter, &bp_env_parameters_1::scale>(
         raw);
   if (id == BP_ENV_RENDER_1)
     return WatchAll<kWho, bp_env_render_1, kRender, &bp_env_render_1::size, &bp_env_render_1::backdrop,

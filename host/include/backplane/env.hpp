@@ -58,6 +58,10 @@
 // and T has static StateParts(const Model&), GetState(const Model&, double*) const and SetState(const Model&, const double*,
 // float* obs).
 //
+// For physical parameters that a person may scale (ext/parameters.h), B, or the Model of T, has
+//   std::vector<bp::Parameter> Parameters() const;               // {{"mass", "Mass of all bodies."}}
+//   void ScaleParameter(uint64_t i, double factor);              // of the value at creation; bp::Error for a bad factor
+//
 // Both keep their own state and never read OBS back. Several threads step disjoint ranges of rows at the same time, so a row
 // may only share the const Model; `static constexpr bool kRowsConcurrent = false` in T or B disables that. A member with one of
 // these names but a different signature does not compile. Throw errors as bp::Error. Step must neither allocate nor lock.

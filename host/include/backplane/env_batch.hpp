@@ -7,6 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "backplane/env_parameters.hpp"
 #include "backplane/env_pictures.hpp"
 #include "backplane/env_spec.hpp"
 #include "backplane/env_states.hpp"
@@ -111,6 +112,7 @@ constexpr void CheckBatch() {
                 "bp::Slot&)");
   CheckPictures<B>();
   CheckStates<B>();
+  CheckParameters<B>();
 }
 
 // An instance: the author's batch, its table for the host, and the bound buffers. Snapshots are {key, state, state channels}.
@@ -343,6 +345,7 @@ struct EnvBatch : B {
       if (keeps && std::string_view(id) == BP_ENV_STATE_1) return &state;
     }
     if (const void* states = detail::States<Instance>::Table(id)) return states;
+    if (const void* parameters = detail::ParameterCalls<Instance>::Table(id)) return parameters;
     if constexpr (requires(const B& c) { bool{c.DrawsPictures()}; }) {
       if (!Of(env)->batch().DrawsPictures()) return nullptr;
     }

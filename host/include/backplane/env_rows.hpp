@@ -78,6 +78,7 @@ constexpr void CheckRow() {
                 "states of a row by name should be all three: static std::vector<bp::StatePart> StateParts(const Model&), void "
                 "GetState(const Model&, double*) const, void SetState(const Model&, const double*, float* obs), or const "
                 "bp::RowView& for several agents");
+  CheckParameters<Model>();
   static_assert(
       !Names_Key<Model> || requires(const Model& m) { uint64_t{m.Key()}; },
       "Key of an env's Model should be: uint64_t Key() const");
@@ -131,6 +132,8 @@ class SingleRows : public WithOptions<T> {
   }
   void DrawFrame(uint64_t row, std::string* out) const requires kDraws { cells_[row].row.DrawFrame(model(), out); }
   double SecondsOfStep() const requires HasClockOfRow<T, Model> { return T::SecondsOfStep(model()); }
+  std::vector<Parameter> Parameters() const requires HasParameters<Model> { return model_.Parameters(); }
+  void ScaleParameter(uint64_t i, double factor) requires HasParameters<Model> { model_.ScaleParameter(i, factor); }
   uint64_t StateKey() const {
     if constexpr (requires { model().Key(); }) return model().Key();
     return 0;
@@ -241,7 +244,7 @@ class SingleRows : public WithOptions<T> {
     }
   }
 
-  Model model_;  // only Spec may change it, to store handles
+  Model model_;  // only Spec, to store handles, and ScaleParameter may change it
   EnvSpec spec_;
   std::vector<Handle<float>> info_;
   std::vector<Cell> cells_;

@@ -18,6 +18,8 @@ inline constexpr ToolCommand kCompareCommand = {"compare", "study", "Find out wh
 inline constexpr ToolCommand kGateCommand = {"gate", "study", "Fail if a result is worse than a saved baseline"};
 inline constexpr ToolCommand kGateSaveCommand = {"gate save", "study",
                                                  "Save the scores and plugin files of an experiment as a baseline"};
+inline constexpr ToolCommand kEvaluateCommand = {"evaluate", "policy", "Play many episodes with a trained policy"};
+inline constexpr ToolCommand kInspectCommand = {"inspect", "policy", "Replay a trial to one step and show it"};
 inline constexpr ToolCommand kPackCommand = {"pack", "archive", "Pack the results of an experiment into one file"};
 inline constexpr ToolCommand kUnpackCommand = {"unpack", "archive", "Unpack a packed experiment into a results folder"};
 inline constexpr ToolCommand kVerifyCommand = {"verify", "archive", "Find damage in a packed or unpacked experiment"};

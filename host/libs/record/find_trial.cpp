@@ -45,7 +45,8 @@ std::vector<PlanLine> PlanLinesOf(const std::filesystem::path& out) {
   return std::filesystem::exists(file) ? ReadPlanFile(file) : std::vector<PlanLine>();
 }
 
-std::string FindTrial(const std::filesystem::path& out, const std::string& prefix, const std::vector<PlanLine>& plan) {
+std::vector<std::string> FindTrials(const std::filesystem::path& out, const std::string& prefix,
+                                    const std::vector<PlanLine>& plan) {
   std::vector<std::string> found;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(ResultsFolder{out}.trials(), error)) {
@@ -66,6 +67,11 @@ std::string FindTrial(const std::filesystem::path& out, const std::string& prefi
   if (found.empty())
     throw std::runtime_error("no trial of " + out.string() + " has the name '" + prefix + "' or an id that starts with it; " +
                              TrialsThere(out, plan));
+  return found;
+}
+
+std::string FindTrial(const std::filesystem::path& out, const std::string& prefix, const std::vector<PlanLine>& plan) {
+  const std::vector<std::string> found = FindTrials(out, prefix, plan);
   if (found.size() > 1 && prefix.empty())
     throw std::runtime_error(out.string() + " has " + std::to_string(found.size()) + " trials; name one, such as " + found[0] +
                              "\nhint: backplane status " + ShellArgument(out.string()));

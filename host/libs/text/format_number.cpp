@@ -64,9 +64,10 @@ bool IsUneven(const Number& number) {
 }
 
 FormattedNumber WithBounds(const Number& number, int digits) {
-  const double width = *number.high - *number.low;
-  const int decimals = std::min(DecimalsFor(std::fabs(number.value), digits), DecimalsFor(width, kHalfWidthDigits));
-  const bool in_full = IsInFull(std::fabs(number.value)) && IsInFull(std::max(std::fabs(*number.low), std::fabs(*number.high)));
+  const double width = *number.high - *number.low, widest = std::max(std::fabs(*number.low), std::fabs(*number.high));
+  const double magnitude = number.value == 0 ? widest : std::fabs(number.value);  // a rate of 0 has an interval, too
+  const int decimals = std::min(DecimalsFor(magnitude, digits), DecimalsFor(width, kHalfWidthDigits));
+  const bool in_full = IsInFull(std::fabs(number.value)) && IsInFull(widest);
   const auto text = [&](double value) { return in_full ? Fixed(value, decimals) : Scientific(value, digits); };
   return {text(number.value), fmt::format("({} to {})", text(*number.low), text(*number.high))};
 }

@@ -34,9 +34,11 @@ struct TrialArgs {
 
 int RunCommand(std::vector<TrialSpec> specs, const TrialTask& task) {
   if (task.check) return CheckCommands(specs);
-  if (task.film.empty() && task.policy.empty()) return RunCommandTrial(std::move(specs.front()));
+  if (task.records()) return RunCommandTrial(std::move(specs.front()));
   LogError("expected a trial of plugins, got a trial by command, whose {}",
-           task.film.empty() ? "policy is in the command's own files" : "episodes cannot be filmed");
+           !task.film.empty()     ? "episodes cannot be filmed"
+           : !task.policy.empty() ? "policy is in the command's own files"
+                                  : "episodes cannot be evaluated");
   return kExitUsage;
 }
 
@@ -78,6 +80,16 @@ Command RunTrialCommand() {
     const Argument policy = add->Add("--policy", "FILE", &args->task.policy, "Only write the policy and some of its actions")
                                 .Excludes(check)
                                 .Excludes(film);
+    const Argument evaluate =
+        add->Add("--evaluate", "FILE", &args->task.evaluate, "Only play the evaluation of this order, for `backplane evaluate`")
+            .Excludes(check)
+            .Excludes(film)
+            .Excludes(policy);
+    add->Add("--inspect", "FILE", &args->task.inspect, "Also write the rollout of this order, for `backplane inspect`")
+        .Excludes(check)
+        .Excludes(film)
+        .Excludes(policy)
+        .Excludes(evaluate);
     add->Add("--checkpoint", "last|best|N", &args->task.checkpoint,
              "Checkpoint of the film or policy: the last, the best, or after N iterations");
     add->Check([args] {

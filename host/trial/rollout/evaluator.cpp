@@ -36,6 +36,9 @@ Evaluator::Evaluator(EnvInstance& env, LearnerInstance& learner, Runners runners
       buffers_(env, learner, [](const bp_channel& c) { return TellsOfAStep(c) || FloorsUse(c); }),
       tracker_(env, buffers_),
       rows_(env.rows()),
+      episode_(env.rows()),
+      start_(env.rows()),
+      episodes_(env.rows()),
       gate_(runners.threads) {
   for (const bp_channel* c : env_.channels())
     if (TellsOfAStep(*c)) read_.push_back(&buffers_[c->name]);
@@ -48,6 +51,8 @@ void Evaluator::CapEpisodes(uint64_t steps) {
   cap_ = SlotTracker::CapOf(env_, steps);
   tracker_.LimitTo(cap_);
 }
+
+void Evaluator::PlayEpisodes(uint64_t n) { episodes_ = n; }
 
 void Evaluator::FindActions() {
   const bp_channel* mask = bp::FindChannel(env_.spec(), BP_ROLE_ACTION_MASK);
@@ -79,8 +84,8 @@ void Evaluator::ActByItself(Policy policy, uint64_t begin, uint64_t end, int64_t
       }
       const uint8_t* mask = action.space->masked() ? buffers_[action.mask->name].at<uint8_t>(0, i) : nullptr;
       // Channels use distant positions of one stream.
-      const auto agent = static_cast<uint32_t>(first_episode_ * lead + i);
-      bp_rng rng{bp_seed(seed_, BP_PURPOSE_ACT, agent, static_cast<uint64_t>(t)), uint64_t{c} << 32};
+      const auto agent = static_cast<uint32_t>((first_episode_ + episode_[i / lead]) * lead + i % lead);
+      bp_rng rng{bp_seed(seed_, BP_PURPOSE_ACT, agent, static_cast<uint64_t>(t - start_[i / lead])), uint64_t{c} << 32};
       policy == Policy::kUniform ? action.space->Uniform(&rng, mask, out.row(0, i)) : action.space->Zero(mask, out.row(0, i));
     }
     out.Send();
@@ -89,10 +94,10 @@ void Evaluator::ActByItself(Policy policy, uint64_t begin, uint64_t end, int64_t
 
 EvaluationResult Evaluator::Play(Policy policy, std::vector<PhaseClock>& clocks, const Played& played) {
   EvaluationResult out;
-  out.returns.resize(env_.rows());
-  out.lengths.resize(env_.rows());
+  out.returns.resize(episodes_);
+  out.lengths.resize(episodes_);
   for (const bp_channel* c : env_.channels())
-    if (IsEpisodeInfo(*c)) out.infos[c->name].resize(env_.rows());
+    if (IsEpisodeInfo(*c)) out.infos[c->name].resize(episodes_);
   capped_ = out_of_time_ = 0;
   std::atomic<uint64_t> next{0};
   const PhaseSpan span(clocks[0], Phase::kEval);
@@ -156,31 +161,38 @@ void Evaluator::StartEpisodes(uint64_t begin, uint64_t end, const std::vector<ui
 }
 
 void Evaluator::EndEpisode(uint64_t row, EvaluationResult* out) {
-  out->returns[row] = rows_[row].episode_return;
-  out->lengths[row] = static_cast<double>(rows_[row].episode_length);
-  for (auto& [name, values] : out->infos) values[row] = buffers_[name].Number(0, row);
+  const uint64_t episode = episode_[row];
+  out->returns[episode] = rows_[row].episode_return;
+  out->lengths[episode] = static_cast<double>(rows_[row].episode_length);
+  for (auto& [name, values] : out->infos) values[episode] = buffers_[name].Number(0, row);
 }
 
 void Evaluator::EndEpisodes(unsigned flags, int64_t t, Chunk* chunk, EvaluationResult* out) {
   const bool host_counts = env_.spec().max_episode_steps > 0 && (env_.flags() & BP_FLAG_OWNS_TIME_LIMIT) == 0;
   for (uint64_t r = chunk->begin; r < chunk->end; ++r) {
     if (flags > 1) tracker_.CheckFlags(r, StepOfEvaluation(t));
-    if (tracker_.ended(r) && !std::exchange(chunk->done[r - chunk->begin], 1)) {
-      EndEpisode(r, out);
-      if (!host_counts && !tracker_.ended_by_env(r)) ++capped_;
-      --chunk->left;
-    }
+    const bool ends = tracker_.ended(r) && chunk->done[r - chunk->begin] == 0;
     // A finished row plays further episodes, which are ignored, because no env may step past its end.
     chunk->restart[r] = tracker_.ended_by_env(r);
+    if (!ends) continue;
+    EndEpisode(r, out);
+    if (!host_counts && !tracker_.ended_by_env(r)) ++capped_;
+    --chunk->left;
+    if (chunk->next < chunk->past)
+      StartEpisode(r, chunk->next++, t + 1, chunk), chunk->restart[r] = 1;
+    else
+      chunk->done[r - chunk->begin] = 1;
   }
 }
 
-void Evaluator::RestartEnded(const Chunk& chunk, const std::vector<uint64_t>& seeds) {
-  const auto first = chunk.restart.begin() + static_cast<int64_t>(chunk.begin);
-  const auto last = chunk.restart.begin() + static_cast<int64_t>(chunk.end);
-  if (env_.resets_itself() || std::find_if(first, last, [](uint8_t one) { return one != 0; }) == last) return;
-  if (bp_status s = env_.Reset(0, chunk.begin, chunk.end, chunk.restart.data(), seeds.data()); s != BP_OK)
-    env_.Fail(s, "reset");
+void Evaluator::RestartEnded(const Chunk& chunk) {
+  if (env_.resets_itself()) return;
+  ForEachRun(chunk, [&](uint64_t begin, uint64_t end) {
+    const auto first = chunk.restart.begin() + static_cast<int64_t>(begin);
+    const auto last = chunk.restart.begin() + static_cast<int64_t>(end);
+    if (std::find_if(first, last, [](uint8_t one) { return one != 0; }) == last) return;
+    if (bp_status s = env_.Reset(0, begin, end, chunk.restart.data(), chunk.seeds.data()); s != BP_OK) env_.Fail(s, "reset");
+  });
 }
 
 void Evaluator::EndLate(uint64_t begin, const std::vector<uint8_t>& done, EvaluationResult* out) {
@@ -191,26 +203,66 @@ void Evaluator::EndLate(uint64_t begin, const std::vector<uint8_t>& done, Evalua
   }
 }
 
+Evaluator::Chunk Evaluator::ChunkOf(uint64_t begin, uint64_t end) const {
+  const uint64_t chunks = (env_.rows() + chunk_rows_ - 1) / chunk_rows_, number = begin / chunk_rows_;
+  const bool one_each = episodes_ == env_.rows();
+  const uint64_t first = one_each ? begin : episodes_ * number / chunks,
+                 past = one_each ? end : episodes_ * (number + 1) / chunks;
+  return {begin,
+          end,
+          first,
+          past,
+          past - first,
+          std::vector<uint8_t>(end - begin, 0),
+          std::vector<uint8_t>(env_.rows(), 0),
+          std::vector<uint64_t>(env_.rows())};
+}
+
+template <class Function>
+void Evaluator::ForEachRun(const Chunk& chunk, Function&& function) const {
+  if (episodes_ == env_.rows()) return function(chunk.begin, chunk.end);
+  const auto is_done = [&](uint64_t r) { return chunk.done[r - chunk.begin] != 0; };
+  for (uint64_t begin = chunk.begin, end; begin < chunk.end; begin = end) {
+    for (end = begin + 1; end < chunk.end && is_done(end) == is_done(begin);) ++end;
+    if (!is_done(begin)) function(begin, end);
+  }
+}
+
+void Evaluator::StartEpisode(uint64_t row, uint64_t episode, int64_t t, Chunk* chunk) {
+  episode_[row] = episode;
+  start_[row] = t;
+  rows_[row] = RowState();
+  chunk->seeds[row] = EpisodeSeeds(seed_, BP_PURPOSE_EVAL).Of(first_episode_ + episode, 0);
+}
+
+// Returns the flags of all rows that stepped.
+unsigned Evaluator::StepChunk(Policy policy, int64_t t, bool checked, const Chunk& chunk) {
+  unsigned flags = 0;
+  ForEachRun(chunk, [&](uint64_t begin, uint64_t end) {
+    policy == Policy::kLearner ? Act(begin, end, t, checked) : ActByItself(policy, begin, end, t);
+    StepEnv(begin, end, checked);
+  });
+  for (ChannelBuffer* buffer : read_) buffer->Fetch();
+  ForEachRun(chunk, [&](uint64_t begin, uint64_t end) { flags |= tracker_.Add(rows_.data(), begin, end).flags; });
+  return flags;
+}
+
 void Evaluator::PlayChunk(uint64_t begin, uint64_t end, Policy policy, EvaluationResult* out) {
-  std::vector<uint64_t> seeds(env_.rows());
-  for (uint64_t r = begin; r < end; ++r) seeds[r] = EpisodeSeeds(seed_, BP_PURPOSE_EVAL).Of(first_episode_ + r, 0);
-  StartEpisodes(begin, end, seeds);
+  Chunk chunk = ChunkOf(begin, end);
+  for (uint64_t r = begin; r < end; ++r) StartEpisode(r, chunk.next++, 0, &chunk);
+  StartEpisodes(begin, end, chunk.seeds);
   look_(0);
-  Chunk chunk{begin, end, end - begin, std::vector<uint8_t>(end - begin, 0), std::vector<uint8_t>(env_.rows(), 0)};
   LookPace pace(NowNs());
   for (int64_t t = 0; chunk.left > 0; ++t) {
     if (run_.stopped()) return;
     if (cancelled_.load(std::memory_order_relaxed)) throw TrialFailure(BP_E_CANCELLED, "", "stopped during the evaluation");
-    if (env_.resets_itself() && t % kSeedsAhead == 0) AssignSeeds(seeds);
+    if (env_.resets_itself() && t % kSeedsAhead == 0) AssignSeeds(chunk.seeds);
     const BoundsCheckGate::Turn turn = gate_.on() ? gate_.Step(static_cast<uint64_t>(t)) : BoundsCheckGate::Turn();
-    policy == Policy::kLearner ? Act(begin, end, t, turn.alone()) : ActByItself(policy, begin, end, t);
-    StepEnv(begin, end, turn.alone());
-    for (ChannelBuffer* buffer : read_) buffer->Fetch();
-    const unsigned flags = tracker_.Add(rows_.data(), begin, end).flags;
+    const unsigned flags = StepChunk(policy, t, turn.alone(), chunk);
     look_(rows_[begin].episode_return);
     if (flags != 0) {
       EndEpisodes(flags, t, &chunk, out);
-      RestartEnded(chunk, seeds);
+      RestartEnded(chunk);
     }
     if (!pace.IsDue(t)) continue;
     const int64_t now = NowNs();

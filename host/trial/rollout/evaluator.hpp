@@ -53,7 +53,7 @@ struct EvaluationResult {
 
 class Evaluator {
  public:
-  // Each row of the instance is an episode: row r plays episode first_episode + r.
+  // Row r plays episode first_episode + r, and no other without PlayEpisodes.
   Evaluator(EnvInstance& env, LearnerInstance& learner, Runners runners, uint64_t chunk_rows, uint64_t seed,
             const std::atomic<bool>& cancelled, std::function<void()> beat, uint64_t first_episode = 0);
 
@@ -70,6 +70,10 @@ class Evaluator {
   uint64_t chunk_rows() const { return chunk_rows_; }
   // The maximum length of an episode that the env does not end (SlotTracker::CapOf). 0, the default: no cap. [control]
   void CapEpisodes(uint64_t steps);
+  // Plays `n` episodes from first_episode on, at least one per row: a row that ends an episode starts the next one of its
+  // chunk. A chunk's episodes are fixed, so results do not depend on threads. Every started episode counts. Not for an env
+  // that resets itself or steps all rows together. [control]
+  void PlayEpisodes(uint64_t n);
   uint64_t cap() const { return cap_; }
   // Truncates episodes of an env without a time limit at this time (NowNs). [control]
   void EndBy(int64_t deadline_ns) { deadline_ns_ = may_be_endless_ ? deadline_ns : kNever; }
@@ -98,11 +102,19 @@ class Evaluator {
   void EndEpisode(uint64_t row, EvaluationResult* out);
   struct Chunk {
     uint64_t begin, end;
+    uint64_t next, past;                 // episodes that no row has started yet
     uint64_t left;                       // unfinished episodes
     std::vector<uint8_t> done, restart;  // by row of the chunk; by row of the env
+    std::vector<uint64_t> seeds;         // by row of the env
   };
+  Chunk ChunkOf(uint64_t begin, uint64_t end) const;
+  // Calls leave out finished rows if rows play several episodes.
+  template <class Function>
+  void ForEachRun(const Chunk& chunk, Function&& function) const;
+  void StartEpisode(uint64_t row, uint64_t episode, int64_t t, Chunk* chunk);
+  unsigned StepChunk(Policy policy, int64_t t, bool checked, const Chunk& chunk);
   void EndEpisodes(unsigned flags, int64_t t, Chunk* chunk, EvaluationResult* out);
-  void RestartEnded(const Chunk& chunk, const std::vector<uint64_t>& seeds);
+  void RestartEnded(const Chunk& chunk);
   // Truncates the chunk's unfinished episodes.
   void EndLate(uint64_t begin, const std::vector<uint8_t>& done, EvaluationResult* out);
   void Act(uint64_t begin, uint64_t end, int64_t t, bool checked);
@@ -129,7 +141,10 @@ class Evaluator {
   SlotBuffers buffers_;
   std::vector<ChannelBuffer*> read_;  // channels read after a step
   SlotTracker tracker_;
-  std::vector<RowState> rows_;  // per episode
+  std::vector<RowState> rows_;     // of each row's episode
+  std::vector<uint64_t> episode_;  // of each row, from 0
+  std::vector<int64_t> start_;     // the call of each row's episode
+  uint64_t episodes_;
   std::vector<ActionChannel> actions_;
   ActionCheck action_check_;
   BoundsCheckGate gate_;

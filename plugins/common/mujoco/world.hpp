@@ -6,6 +6,7 @@
 
 #include "backplane/env.hpp"
 #include "mujoco/model.hpp"
+#include "mujoco/scales.hpp"
 
 namespace mj {
 
@@ -30,7 +31,7 @@ inline constexpr auto kMaxEpisodeSteps =
 inline constexpr auto kXmlPath = bp::Opt("xml_path", &TaskOptions::xml_path, "MJCF file of the model; empty: the built-in one.",
                                          {.flags = BP_PARAM_DATA | BP_PARAM_XML, .aliases = "xml_file"});
 
-// Immutable after construction, so rows on all threads can read it.
+// Only ScaleParameter changes it, so rows on all threads can read it.
 class CompiledModel {
  public:
   // `xml_path` empty: the built-in model. Throws bp::Error (BP_E_CONFIG) if the model does not load or lacks the root joint or
@@ -43,6 +44,8 @@ class CompiledModel {
   int nu() const { return static_cast<int>(model_->nu); }
   int nbody() const { return static_cast<int>(model_->nbody); }
   uint64_t Key() const { return fingerprint_; }
+  static std::vector<bp::Parameter> Parameters() { return Scales::Parameters(); }
+  void ScaleParameter(uint64_t i, double factor) { scales_.Set(model_.get(), i, factor); }
 
   // The number of a body with this name or number. Throws bp::Error (BP_E_CONFIG) that names `option`.
   int Body(const char* option, const std::string& name) const;
@@ -53,6 +56,7 @@ class CompiledModel {
   std::string name_;  // the file or the built-in model, for messages
   Model model_;
   uint64_t fingerprint_;
+  Scales scales_;
 };
 
 // `Options` derives from TaskOptions.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mujoco/collisions.hpp"
+#include "mujoco/scales.hpp"
 #include "mujoco/simulation.hpp"
 #include "reward.hpp"
 
@@ -28,6 +29,8 @@ struct World : RewardOptions {
   int nv() const { return static_cast<int>(model_->nv); }
   int nu() const { return static_cast<int>(model_->nu); }
   uint64_t Key() const { return fingerprint_; }
+  static std::vector<bp::Parameter> Parameters() { return mj::Scales::Parameters(); }
+  void ScaleParameter(uint64_t i, double factor) { scales_.Set(model_.get(), i, factor); }
 
   const bool observes_root;
   const int64_t action_repeat, max_episode_steps;
@@ -42,6 +45,7 @@ struct World : RewardOptions {
 
   mj::Model model_;
   uint64_t fingerprint_;
+  mj::Scales scales_;
 };
 
 // The state of an episode outside the simulation.

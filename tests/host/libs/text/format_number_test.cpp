@@ -63,6 +63,8 @@ TEST(FormatNumber, AnUnevenIntervalHasItsOwnBounds) {
   EXPECT_EQ("2.00 (0.67 to 6.00)", text(2, 2 / 3.0, 6)) << "2 ± 2.67 would reach below zero";
   EXPECT_EQ("1.82 ± 0.15", text(1.82, 1.82 / 1.085, 1.82 * 1.085));
   EXPECT_EQ("136,309 (46,052 to 403,466)", FormatNumber(Number{.value = 136309, .n = 2, .low = 46052, .high = 403466}, 4));
+  EXPECT_EQ("0.0000 (0.0000 to 0.0513)", FormatNumber(Number{.value = 0, .n = 70, .low = 0, .high = 0.0513}, 4))
+      << "a rate of 0";
 }
 
 }  // namespace

@@ -100,6 +100,38 @@ TEST(Evaluator, PlaysASingleEpisodeAndShowsItsStates) {
   }
 }
 
+TEST(Evaluator, PlaysSeveralEpisodesPerRowLikeOneRowEach) {
+  constexpr uint64_t kEpisodes = 29;  // of 8 rows in chunks of 3, 3 and 2
+  ToyTrial each(kEpisodes, 1);
+  Evaluator one_each(*each.env, *each.learner, *each.pool, 4, 7, each.cancelled, [] {});
+  for (const Policy policy : {Policy::kLearner, Policy::kZero, Policy::kUniform}) {
+    const EvaluationResult wanted = one_each.Play(policy, each.clocks);
+    for (const unsigned threads : {1u, 3u}) {
+      ToyTrial few(8, threads);
+      Evaluator several(*few.env, *few.learner, *few.pool, 3, 7, few.cancelled, [] {});
+      several.PlayEpisodes(kEpisodes);
+      for (int again = 0; again < 2; ++again) {
+        const EvaluationResult result = several.Play(policy, few.clocks);
+        EXPECT_EQ(result.returns, wanted.returns);
+        EXPECT_EQ(result.lengths, wanted.lengths);
+        EXPECT_EQ(result.infos, wanted.infos);
+        EXPECT_EQ(result.capped, 0u);
+      }
+    }
+  }
+}
+
+TEST(Evaluator, CapsEachOfSeveralEpisodesPerRow) {
+  const Endless endless(false);
+  ToyTrial trial(4, 2);
+  Evaluator evaluator(*trial.env, *trial.learner, *trial.pool, 2, 7, trial.cancelled, [] {});
+  evaluator.PlayEpisodes(11);
+  evaluator.CapEpisodes(20);
+  const EvaluationResult result = evaluator.Play(Policy::kLearner, trial.clocks);
+  EXPECT_EQ(result.lengths, std::vector<double>(11, 20));
+  EXPECT_EQ(result.capped, 11u);
+}
+
 TEST(Evaluator, ReportsEachPlayedChunk) {
   ToyTrial trial(8, 3);
   Evaluator evaluator(*trial.env, *trial.learner, *trial.pool, 3, 7, trial.cancelled, [] {});

@@ -1,39 +1,19 @@
-#include "cli/one_trial.hpp"
+#include "cli/run_for_trial.hpp"
 
 #include <fmt/format.h>
 
-#include <optional>
 #include <stdexcept>
 
 #include "base/printable.hpp"
-#include "base/sha256.hpp"
 #include "batch/local_engine.hpp"
 #include "batch/resource_pool.hpp"
 #include "batch/watchdog.hpp"
 #include "log/log.hpp"
 #include "plugin/plugin_search.hpp"
-#include "record/find_trial.hpp"
-#include "record/plan_file.hpp"
-#include "record/results_folder.hpp"
 #include "text/units.hpp"
 
 namespace backplane {
 namespace {
-
-const PlanLine* LineOf(const std::vector<PlanLine>& plan, const std::string& trial_id) {
-  for (const PlanLine& line : plan)
-    if (line.trial_id == trial_id) return &line;
-  return nullptr;
-}
-
-// A trial with another plugin is another trial.
-void SayWhatChanged(const PlanLine& line, const TrialSpec& spec) {
-  for (const auto& [key, file] : {std::pair("env.plugin", spec.env.file), std::pair("learner.plugin", spec.learner.file)}) {
-    const auto then = line.files.find(key);
-    if (then != line.files.end() && then->second != Sha256OfFile(file))
-      LogError("warning: {} has changed since the trial ran: {}", key, file.string());
-  }
-}
 
 std::string Silent(const JobEnd& end, double limit_s, const std::filesystem::path& log) {
   std::string why = fmt::format("the trial's process gave no sign of life for {} ({:g} x resources.hang_timeout) and {}",
@@ -46,15 +26,9 @@ std::string Silent(const JobEnd& end, double limit_s, const std::filesystem::pat
 
 }  // namespace
 
-OneTrial OpenTrial(const std::filesystem::path& out, const std::string& name) {
-  const std::vector<PlanLine> plan = PlanLinesOf(out);
-  OneTrial trial;
-  trial.id = FindTrial(out, name, plan);
-  trial.folder = TrialFolderOf(out, trial.id);
-  trial.spec = ReadTrialSpec(trial.folder.trial_json());
-  const PlanLine* line = LineOf(plan, trial.id);
-  trial.name = line ? DisplayName(*line, HasSeveralSeeds(plan)) : trial.id;
-  if (line) SayWhatChanged(*line, trial.spec);
+OneTrial OpenTrialWithWarnings(const std::filesystem::path& out, const std::string& name) {
+  OneTrial trial = OpenTrial(out, name);
+  for (const std::string& warning : trial.warnings) LogError("warning: {}", warning);
   return trial;
 }
 
