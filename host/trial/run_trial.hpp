@@ -13,13 +13,13 @@ namespace backplane {
 
 // The task: run the trial, unless one of these is set.
 struct TrialTask {
-  bool check = false;              // check_trials.hpp; the only task that accepts several trials
-  std::filesystem::path film;      // play one evaluation episode from the checkpoint, and write its pictures here (film.hpp)
-  uint64_t episode = 0;            // number of the evaluation episode for the film
-  std::filesystem::path policy;    // write the policy and some of its actions here (policy_record.hpp)
+  bool check = false;            // check_trials.hpp; the only task that accepts several trials
+  std::filesystem::path film;    // play one evaluation episode from the checkpoint, and write its pictures here (film.hpp)
+  uint64_t episode = 0;          // number of the evaluation episode for the film
+  std::filesystem::path policy;  // write the policy and some of its actions here (policy_record.hpp)
   std::string checkpoint = std::string(kLastCheckpoint);  // of the film or policy, by its name (named_checkpoint.hpp)
-  std::filesystem::path evaluate;  // do this order (record/evaluation_order.hpp)
-  std::filesystem::path inspect;   // also write the rollout of this order (record/moment_order.hpp)
+  std::filesystem::path evaluate;                         // do this order (record/evaluation_order.hpp)
+  std::filesystem::path inspect;                          // also write the rollout of this order (record/moment_order.hpp)
 
   // The file of a task that only plays; empty: the trial trains and writes its record.
   const std::filesystem::path& playing() const { return !film.empty() ? film : !policy.empty() ? policy : evaluate; }
