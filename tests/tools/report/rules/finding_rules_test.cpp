@@ -21,6 +21,16 @@ TEST(UnstableLearning, ProposesTheDeclaredOptions) {
   EXPECT_THAT(f.title, HasSubstr("rose to 64.5 and fell back to 0"));
 }
 
+// As episode_length of ARS, whose 0 is the env's own limit.
+TEST(UnstableLearning, A0IsReplacedByHalfOfTheNumberInUse) {
+  Batch b;
+  b.options().push_back({"unstable_learning", "learner.options.episode_length", -1, "integer", "[0,)", "learner.ars"});
+  b.FallsTo(0).Configure("learner.plugin", "ars").Configure("learner.options.episode_length", 0);
+  EXPECT_THAT(Changes(The("unstable_learning", b.Diagnose())), IsEmpty()) << "the env has no limit";
+  b.last().facts = {"learner.ars dir_chunk 8", "learner.ars episode_length 200"};
+  EXPECT_THAT(Changes(The("unstable_learning", b.Diagnose())), ElementsAre("learner.options.episode_length: 0 -> 100"));
+}
+
 TEST(UnstableLearning, IsSilentForFewReturnsOrNoise) {
   Batch few;
   few.FallsTo(0).last().curves["return"].resize(39);
@@ -126,6 +136,18 @@ TEST(OutOfMemory, ReducesTheRowsOfAPointWithoutAResult) {
   EXPECT_EQ(Severity::kSerious, f.severity);
   EXPECT_THAT(f.settings, ElementsAre("2x8"));
   EXPECT_THAT(Changes(f), ElementsAre("rollout.num_envs_per_env_runner: 8 -> 4"));
+}
+
+TEST(OutOfMemory, AKilledTrialsFactsAreThoseOfTheSameLearner) {
+  Batch b;
+  b.options() = {{"out_of_memory", "learner.options.dir_chunk", -1, "integer", "[0,1000000]", "learner.ars"}};
+  b.Configure("learner.plugin", "ars").Configure("learner.options.dir_chunk", 0);
+  b.last().facts = {"learner.ars dir_chunk 8"};
+  b.Add("2x8", 2, 8, 4000).Configure("learner.plugin", "ars").Configure("learner.options.dir_chunk", 0).RunsOutOfMemory();
+  EXPECT_THAT(Changes(The("out_of_memory", b.Diagnose())),
+              ElementsAre("rollout.num_envs_per_env_runner: 8 -> 4", "learner.options.dir_chunk: 0 -> 4"));
+  b.Configure("learner.options.num_dirs", 16);
+  EXPECT_THAT(Changes(The("out_of_memory", b.Diagnose())), ElementsAre("rollout.num_envs_per_env_runner: 8 -> 4"));
 }
 
 TEST(OutOfMemory, AnUpdateInSmallerPartsIsAWarning) {
