@@ -17,6 +17,7 @@
 #include "batch/watchdog.hpp"
 #include "log/log.hpp"
 #include "plugin/plugin_search.hpp"
+#include "record/not_results.hpp"
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "record/trial_names.hpp"
@@ -60,7 +61,7 @@ std::string FindTrial(const std::filesystem::path& out, const std::string& prefi
     const std::string id = entry.path().filename().string();
     if (id.starts_with(prefix)) found.push_back(id);
   }
-  if (error) throw std::runtime_error(out.string() + ": expected a results folder, got one without trials/");
+  if (error) throw std::runtime_error(NotResults(out, "trials/"));
   const std::vector<std::string> names = ShortTrialNames(plan);
   for (size_t i = 0, trial = 0; i < plan.size(); ++i) {
     const PlanLine& line = plan[i];
