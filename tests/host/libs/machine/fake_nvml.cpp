@@ -202,6 +202,12 @@ int nvmlDeviceGetPcieThroughput(Device* device, int counter, unsigned* kb_per_s)
   *kb_per_s = device->util * 1000 * (counter == 0 ? 1 : 3);
   return Is("mig") ? kNotSupported : kSuccess;
 }
+// Each query finds two more replays on each device.
+int nvmlDeviceGetPcieReplayCounter(Device*, unsigned* replays) {
+  static unsigned count = 7;
+  *replays = count++;
+  return Is("mig") ? kNotSupported : kSuccess;
+}
 // Each query finds one more corrected error on the first device, which has ECC.
 int nvmlDeviceGetTotalEccErrors(Device* device, int type, int counter, unsigned long long* errors) {
   static unsigned long long corrected = 100;
