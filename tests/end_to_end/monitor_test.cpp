@@ -125,6 +125,23 @@ TEST_F(MonitorTest, ThreeTrialsHaveADeviceEach) {
   EXPECT_EQ(most, std::min<size_t>(3, std::thread::hardware_concurrency()));
 }
 
+// The first simulated device has 8 GiB.
+TEST_F(MonitorTest, LimitOfDeviceMemoryReachesTheTrialsProcesses) {
+  setenv("LD_LIBRARY_PATH", BACKPLANE_BINARY_DIR "/tests/fake_nvml", 1);
+  Write("limit.yaml", R"(experiment: limit
+learner: {command: [sh, -c, "echo jax $XLA_PYTHON_CLIENT_MEM_FRACTION torch $PYTORCH_ALLOC_CONF"]}
+)");
+  const std::string command = "run limit.yaml --fresh --gpus 0 --set resources.device_memory=";
+  const auto printed = [&](const std::string& limit, const std::string& gpus) {
+    const Finished run = Run(command + limit + " --set resources.gpus=" + gpus);
+    EXPECT_EQ(run.exit, 0) << run.err;
+    return ReadFile(Attempt("limit") / "stdout.log");
+  };
+  EXPECT_THAT(printed("85%", "1"), testing::HasSubstr("jax 0.850000 torch per_process_memory_fraction:0.850000\n"));
+  EXPECT_THAT(printed("50%", "0.5"), testing::HasSubstr("jax 0.250000 "));
+  EXPECT_THAT(printed("2GiB", "1"), testing::HasSubstr("jax 0.250000 "));
+}
+
 TEST_F(MonitorTest, AReportNamesTheGpusOfTheMachine) {
   setenv("LD_LIBRARY_PATH", BACKPLANE_BINARY_DIR "/tests/fake_nvml", 1);
   ASSERT_EQ(Run("run gpu.yaml --set +report.kind=comparison").exit, 0);
