@@ -138,7 +138,18 @@ TEST(OutOfMemory, ReducesTheRowsOfAPointWithoutAResult) {
   EXPECT_THAT(Changes(f), ElementsAre("rollout.num_envs_per_env_runner: 8 -> 4"));
 }
 
-TEST(OutOfMemory, AKilledTrialsFactsAreThoseOfTheSameLearner) {
+TEST(OutOfMemory, HalvesTheLimitOfAGpusMemory) {
+  const auto proposed = [](const char* limit, size_t gpus) {
+    Batch b;
+    b.Add("4x1", 4, 1, 4000).Configure("resources.device_memory", limit).RunsOutOfMemory().last().gpus = gpus;
+    return Changes(The("out_of_memory", b.Diagnose()));
+  };
+  EXPECT_THAT(proposed("85%", 1), ElementsAre("resources.device_memory: \"85%\" -> \"42.5%\""));
+  EXPECT_THAT(proposed("3GiB", 1), ElementsAre("resources.device_memory: \"3GiB\" -> \"1536MiB\""));
+  EXPECT_THAT(proposed("85%", 0), IsEmpty());
+}
+
+TEST(OutOfMemory, UsesFactsOfAnotherTrialWithTheSameLearner) {
   Batch b;
   b.options() = {{"out_of_memory", "learner.options.dir_chunk", -1, "integer", "[0,1000000]", "learner.ars"}};
   b.Configure("learner.plugin", "ars").Configure("learner.options.dir_chunk", 0);
