@@ -37,7 +37,7 @@ void Launcher::Start(size_t trial, const LoadedExperiment& loaded, const Allocat
   std::unique_ptr<Attempt> attempt;
   try {
     LoadedExperiment limited = loaded;
-    limited.experiment.resources.device_memory_bytes = resource_pool_.DeviceMemory(loaded.experiment.resources, allocation);
+    limited.experiment.resources.device_memory = resource_pool_.MemoryOfDevice(loaded.experiment.resources, allocation);
     attempt = std::make_unique<Attempt>(state_.Place(), limited, planned.id, state_.plan.IdBefore(planned), allocation);
   } catch (const std::exception& error) {
     resource_pool_.Give(allocation);

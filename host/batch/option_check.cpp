@@ -237,7 +237,7 @@ class Checker {
   std::filesystem::path WriteTrialJson(const Question& question, const Allocation& allocation,
                                        const std::filesystem::path& dir) const {
     LoadedExperiment loaded = question.loaded;
-    loaded.experiment.resources.device_memory_bytes = resource_pool_.DeviceMemory(loaded.experiment.resources, allocation);
+    loaded.experiment.resources.device_memory = resource_pool_.MemoryOfDevice(loaded.experiment.resources, allocation);
     const std::string before = plan_.IdBefore(plan_.trials[question.trials.front()]);
     TrialSpec spec = SpecOf(place_, loaded, IdOf(question), before);
     spec.attempt_dir = dir;

@@ -192,15 +192,15 @@ void ResourcePool::Give(const Allocation& allocation) {
   exclusive_ = false;
 }
 
-std::optional<uint64_t> ResourcePool::DeviceMemory(const ResourceConfig& resources, const Allocation& allocation) const {
+std::optional<DeviceMemory> ResourcePool::MemoryOfDevice(const ResourceConfig& resources, const Allocation& allocation) const {
   const double share = ShareOfEach(resources.gpus);
-  if (resources.device_memory_bytes || allocation.gpus.empty() || share >= 1) {
-    return resources.device_memory_bytes;
+  if (resources.device_memory || allocation.gpus.empty() || share >= 1) {
+    return resources.device_memory;
   }
   const auto device = std::find_if(devices_.begin(), devices_.end(),
                                    [&](const Device& candidate) { return candidate.gpu.uuid == allocation.gpus.front(); });
   if (device->gpu.memory_bytes == 0) return std::nullopt;  // on a node: its size is unknown here
-  return static_cast<uint64_t>(share * static_cast<double>(device->gpu.memory_bytes));
+  return DeviceMemory{static_cast<uint64_t>(share * static_cast<double>(device->gpu.memory_bytes))};
 }
 
 }  // namespace backplane

@@ -54,7 +54,7 @@ class ResourcePool {
 
   // The trial's resources.device_memory: the value in the file, otherwise its share of the device's memory. Absent if it has
   // whole devices or none.
-  std::optional<uint64_t> DeviceMemory(const ResourceConfig& resources, const Allocation& allocation) const;
+  std::optional<DeviceMemory> MemoryOfDevice(const ResourceConfig& resources, const Allocation& allocation) const;
 
   size_t cores() const { return cpus_.size(); }
 

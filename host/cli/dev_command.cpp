@@ -220,7 +220,7 @@ class Dev {
     LoadedExperiment loaded = plan.Load(planned);
     pool_.Require(loaded.experiment.resources);
     const Allocation allocation = pool_.Take(loaded.experiment.resources, /*exclusive=*/false).value();
-    loaded.experiment.resources.device_memory_bytes = pool_.DeviceMemory(loaded.experiment.resources, allocation);
+    loaded.experiment.resources.device_memory = pool_.MemoryOfDevice(loaded.experiment.resources, allocation);
     BuildTrial trial;
     trial.build = build.number;
     trial.whole_s = build.whole_s;

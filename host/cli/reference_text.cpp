@@ -98,6 +98,7 @@ std::string KeyType(const HostKey& key) {
     case ValueType::kDuration: return "duration";
     case ValueType::kSize: return "size";
     case ValueType::kPercent: return "percentage";
+    case ValueType::kSizeOrShare: return "size or percentage";
     case ValueType::kName: return "name";
     case ValueType::kTextList: return "list of texts";
     case ValueType::kPathList: return "list of paths";

@@ -5,6 +5,7 @@
 #include "input/report_program.hpp"
 #include "log/log.hpp"
 #include "record/batch_record.hpp"
+#include "record/not_results.hpp"
 #include "record/plan_file.hpp"
 #include "record/report_kinds.hpp"
 #include "record/report_requests.hpp"
@@ -37,7 +38,7 @@ int ReportCommand(const ReportArgs& given) {
   request.folders.assign(args.folders.begin(), args.folders.end());
   for (const auto& folder : args.folders) {
     if (std::filesystem::exists(ResultsFolder{folder}.plan())) continue;
-    LogError("backplane: {}: expected a results folder, got one without {}", folder.string(), kPlanName);
+    LogError("backplane: {}", NotResults(folder));
     return kUsage;
   }
   request.to = args.to;

@@ -6,6 +6,7 @@
 #include "cli/damage_text.hpp"
 #include "input/report_program.hpp"
 #include "log/log.hpp"
+#include "record/not_results.hpp"
 #include "record/report_requests.hpp"
 #include "record/results_folder.hpp"
 #include "store/database.hpp"
@@ -29,7 +30,7 @@ bool IsResultsFolder(const std::filesystem::path& out) {
   if (std::filesystem::exists(ResultsFolder{out}.plan())) {
     return true;
   }
-  LogError("backplane: {}: expected a results folder, got one without {}", out.string(), kPlanName);
+  LogError("backplane: {}", NotResults(out));
   return false;
 }
 

@@ -13,6 +13,7 @@
 #include "base/printable.hpp"
 #include "record/batch_record.hpp"
 #include "record/measurements.hpp"
+#include "record/not_results.hpp"
 #include "record/search_messages.hpp"
 #include "record/trial_names.hpp"
 #include "screen/eta.hpp"
@@ -24,12 +25,7 @@ namespace {
 double Now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 std::vector<PlanLine> ReadPlan(const ResultsFolder& folder) {
-  if (!std::filesystem::exists(folder.plan())) {
-    throw std::runtime_error(folder.out.string() +
-                             (std::filesystem::exists(folder.out)
-                                  ? ": expected a results folder, got one without " + std::string(kPlanName)
-                                  : " does not exist"));
-  }
+  if (!std::filesystem::exists(folder.plan())) throw std::runtime_error(NotResults(folder.out));
   return ReadPlanFile(folder.plan());
 }
 

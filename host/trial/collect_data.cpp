@@ -42,14 +42,14 @@ DataLoader& CollectData::Loader() {
     throw TrialFailure(BP_E_UNSUPPORTED, parts_.learner.id(),
                        "asks for data, but " + parts_.env.id() + " is not a data set (it does not offer " BP_ENV_SOURCE_1 ")");
   const Experiment& experiment = parts_.spec.experiment;
-  loader_ =
-      std::make_unique<DataLoader>(parts_.env, parts_.learner,
-                                   DataLoaderOptions{experiment.seed, experiment.resources.device_memory_bytes.value_or(0),
-                                                     experiment.on_failure.device_oom.action == FailureAction::kShrink},
-                                   [this] {
-                                     parts_.status.Beat();
-                                     return parts_.cancelled.load(std::memory_order_relaxed);
-                                   });
+  loader_ = std::make_unique<DataLoader>(
+      parts_.env, parts_.learner,
+      DataLoaderOptions{experiment.seed, experiment.resources.device_memory.value_or(DeviceMemory()).bytes,
+                        experiment.on_failure.device_oom.action == FailureAction::kShrink},
+      [this] {
+        parts_.status.Beat();
+        return parts_.cancelled.load(std::memory_order_relaxed);
+      });
   parts_.metrics.Register("data/first_oom");
   return *loader_;
 }

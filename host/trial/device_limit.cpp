@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <vector>
-
-#include "machine/gpus.hpp"
 
 namespace backplane {
 namespace {
@@ -14,6 +11,7 @@ namespace {
 // torch 2.10 and newer prefer the first name; older versions only know the second one.
 constexpr const char* kSettings = "PYTORCH_ALLOC_CONF";
 constexpr const char* kOldSettings = "PYTORCH_CUDA_ALLOC_CONF";
+constexpr const char* kOfJax = "XLA_PYTHON_CLIENT_MEM_FRACTION";  // for envs in Python
 constexpr char kShare[] = "per_process_memory_fraction";
 
 std::string Given() {
@@ -22,22 +20,36 @@ std::string Given() {
   return "";
 }
 
+uint64_t SmallestMemory(const std::vector<Gpu>& gpus) {
+  const auto less = [](const Gpu& a, const Gpu& b) { return a.memory_bytes < b.memory_bytes; };
+  return std::min_element(gpus.begin(), gpus.end(), less)->memory_bytes;
+}
+
 }  // namespace
 
-std::string AllocatorSettings(const std::string& given, uint64_t bytes, uint64_t device_bytes) {
+std::string AllocatorSettings(const std::string& given, double share) {
   if (given.find(kShare) != std::string::npos) return given;
-  const double share = std::min(1.0, static_cast<double>(bytes) / static_cast<double>(device_bytes));
   return fmt::format("{}{}{}:{:.6f}", given, given.empty() ? "" : ",", kShare, share);
 }
 
-void LimitGpuMemory(const std::optional<uint64_t>& bytes) {
-  if (!bytes) return;
+void ResolveDeviceMemory(const std::vector<Gpu>& gpus, ResourceConfig* resources) {
+  std::optional<DeviceMemory>& limit = resources->device_memory;
+  if (!limit || limit->percent == 0) return;
+  if (gpus.empty()) return limit.reset();
+  const double share = std::min(resources->gpus, 1.0) * limit->percent / 100;
+  limit = DeviceMemory{static_cast<uint64_t>(share * static_cast<double>(SmallestMemory(gpus)))};
+}
+
+void LimitGpuMemory(ResourceConfig* resources) {
+  if (!resources->device_memory) return;
   const std::vector<Gpu> gpus = OwnGpus();
+  ResolveDeviceMemory(gpus, resources);
   if (gpus.empty()) return;
-  const auto smallest =
-      std::min_element(gpus.begin(), gpus.end(), [](const Gpu& a, const Gpu& b) { return a.memory_bytes < b.memory_bytes; });
-  const std::string settings = AllocatorSettings(Given(), *bytes, smallest->memory_bytes);
+  const double bytes = static_cast<double>(resources->device_memory->bytes);
+  const double share = std::min(1.0, bytes / static_cast<double>(SmallestMemory(gpus)));
+  const std::string settings = AllocatorSettings(Given(), share);
   for (const char* name : {kSettings, kOldSettings}) setenv(name, settings.c_str(), 1);
+  setenv(kOfJax, fmt::format("{:.6f}", share).c_str(), /*overwrite=*/0);
 }
 
 }  // namespace backplane

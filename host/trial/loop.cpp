@@ -213,7 +213,7 @@ bp_limits TrialLoop::LimitsNow() const {
   if (state_.iteration.open && !state_.count.warms_up())
     ++spent.iterations;  // the next request closes it, and an attempt that resumes there has counted it
   bp_limits limits = Limits(experiment.budget, spent, parts_.env.rows(), parts_.call_rows);
-  limits.device_bytes = experiment.resources.device_memory_bytes.value_or(0);
+  limits.device_bytes = experiment.resources.device_memory.value_or(DeviceMemory()).bytes;
   if (experiment.on_failure.device_oom.action != FailureAction::kShrink) limits.flags |= BP_LIMIT_NO_SHRINK;
   collecting_.data().Limit(&limits);
   return limits;

@@ -10,7 +10,6 @@
 #include "plugin/part.hpp"
 #include "plugin/torch_folder.hpp"
 #include "rollout/phase_service.hpp"
-#include "trial/device_limit.hpp"
 
 namespace backplane {
 namespace {
@@ -87,7 +86,6 @@ void TrialParts::LoadTorchFor(const PluginInfo& info) {
   if (spec_.torch_lib.empty())
     throw PluginError(fmt::format("{} needs LibTorch {}, which was not found; {}", info.id, info.build.torch, kSetUpTorch));
   status_.SetPhase("load libtorch");
-  LimitGpuMemory(spec_.experiment.resources.device_memory_bytes);
   torch_version_ = PreloadTorch(spec_.torch_lib);
   RestoreState("LibTorch");
 }

@@ -45,6 +45,8 @@ budget: {iterations: 2}
   const Finished run = Run("run names.yaml");
   ASSERT_EQ(run.exit, 0) << run.err;
   EXPECT_EQ(Result("names")["env_steps"], 2 * 5 * 2 * 2 * 6) << "no pole falls within 6 steps";
+  const nlohmann::json in_use = {{"dir_chunk", "5"}, {"episode_length", "6"}};
+  EXPECT_EQ(Result("names")["facts"]["learner.ars"], in_use) << "for findings";
 }
 
 // Envs that start at the same time: a direction's return is their mean, and the step counts all of them.

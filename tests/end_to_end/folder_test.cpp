@@ -46,6 +46,15 @@ monitors: []
   std::chrono::steady_clock::time_point meddled_;
 };
 
+TEST_F(Folder, EachCommandNamesAPathThatIsNoFolder) {
+  Write("file", "");
+  for (const std::string command : {"status", "watch", "stop", "report", "export csv", "store rebuild", "pack",
+                                    "gc --keep last", "gate save --to base.json"}) {
+    EXPECT_THAT(Run(command + " none").err, HasSubstr("none: expected a results folder, got a path that does not exist"));
+    EXPECT_THAT(Run(command + " file").err, HasSubstr("file: expected a results folder, got a file"));
+  }
+}
+
 TEST_F(Folder, ResultsFollowAMovedFolderAndItsNewNameIsReported) {
   StartBatch();
   fs::rename(out_, elsewhere_);

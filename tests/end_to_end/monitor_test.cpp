@@ -1,9 +1,11 @@
 // Files of the default monitor for a trial, with and without a driver.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <sstream>
+#include <thread>
 
 #include "places.hpp"
 #include "program.hpp"
@@ -35,11 +37,12 @@ class MonitorTest : public ProgramTest {
     Write("walk.yaml", kMonitoredWalk);
     Write("gpu.yaml", kWalkOnAGpu);
   }
-  ~MonitorTest() override { unsetenv("LD_LIBRARY_PATH"); }
+  ~MonitorTest() override { unsetenv("LD_LIBRARY_PATH"), unsetenv("FAKE_NVML"); }
 
   // The last row of resources.csv: cells by column.
-  std::map<std::string, std::string> LastRow() {
-    std::istringstream file(ReadFile(Attempt("walk") / "resources.csv"));
+  std::map<std::string, std::string> LastRow() { return LastRow(Attempt("walk")); }
+  std::map<std::string, std::string> LastRow(const std::filesystem::path& attempt) {
+    std::istringstream file(ReadFile(attempt / "resources.csv"));
     std::string header, line, last, name, cell;
     std::getline(file, header);
     while (std::getline(file, line)) last = line;
@@ -95,6 +98,48 @@ TEST_F(MonitorTest, AGrantedGpuIsShownWithItsTargetsDuringTheTrial) {
   ASSERT_EQ(run.exit, 0) << run.err;
   EXPECT_THAT(run.out + run.err, testing::HasSubstr("gpu_util_pct 40 (target 90)"));
   EXPECT_THAT(run.out + run.err, testing::HasSubstr("gpu_power_w 100"));
+}
+
+// With two cores, two of them run at the same time.
+TEST_F(MonitorTest, ThreeTrialsHaveADeviceEach) {
+  setenv("LD_LIBRARY_PATH", BACKPLANE_BINARY_DIR "/tests/fake_nvml", 1);
+  setenv("FAKE_NVML", "three", 1);
+  const Finished run =
+      Run("run gpu.yaml --jobs 3 --gpus 0,1,2 --set sweep.seeds.n=3 --set budget.env_steps=null --set "
+          "budget.wall_time=1s");
+  ASSERT_EQ(run.exit, 0) << run.err;
+  const std::map<std::string, std::string> use = {
+      {"GPU-11111111-aaaa", "40.0"}, {"GPU-22222222-bbbb", "60.0"}, {"GPU-33333333-cccc", "80.0"}};
+  std::map<std::string, std::string> running;  // a trial's device
+  size_t most = 0;
+  for (const nlohmann::json& event : Lines(Out("walk") / "events.jsonl")) {
+    const std::string trial = event.value("trial_id", "");
+    if (event["kind"] == "attempt.end") running.erase(trial);
+    if (event["kind"] != "attempt.start") continue;
+    ASSERT_EQ(event["gpus"].size(), 1u);
+    const std::string device = event["gpus"][0];
+    for (const auto& [other, its_device] : running) EXPECT_NE(device, its_device);
+    EXPECT_EQ(LastRow(Out("walk") / "trials" / trial / "attempt-1").at("gpu_util_pct"), use.at(device)) << "its own device";
+    running[trial] = device, most = std::max(most, running.size());
+  }
+  EXPECT_EQ(most, std::min<size_t>(3, std::thread::hardware_concurrency()));
+}
+
+// The first simulated device has 8 GiB.
+TEST_F(MonitorTest, LimitOfDeviceMemoryReachesTheTrialsProcesses) {
+  setenv("LD_LIBRARY_PATH", BACKPLANE_BINARY_DIR "/tests/fake_nvml", 1);
+  Write("limit.yaml", R"(experiment: limit
+learner: {command: [sh, -c, "echo jax $XLA_PYTHON_CLIENT_MEM_FRACTION torch $PYTORCH_ALLOC_CONF"]}
+)");
+  const std::string command = "run limit.yaml --fresh --gpus 0 --set resources.device_memory=";
+  const auto printed = [&](const std::string& limit, const std::string& gpus) {
+    const Finished run = Run(command + limit + " --set resources.gpus=" + gpus);
+    EXPECT_EQ(run.exit, 0) << run.err;
+    return ReadFile(Attempt("limit") / "stdout.log");
+  };
+  EXPECT_THAT(printed("85%", "1"), testing::HasSubstr("jax 0.850000 torch per_process_memory_fraction:0.850000\n"));
+  EXPECT_THAT(printed("50%", "0.5"), testing::HasSubstr("jax 0.250000 "));
+  EXPECT_THAT(printed("2GiB", "1"), testing::HasSubstr("jax 0.250000 "));
 }
 
 TEST_F(MonitorTest, AReportNamesTheGpusOfTheMachine) {

@@ -116,6 +116,20 @@ TEST_P(SameBitsOfMappo, OnTheGrid) {
   EXPECT_EQ(Result("t1")["facts"]["learner.mappo"]["update_path"], GetParam());
 }
 
+// On a CPU, devices 0 and 1 are simulated.
+TEST_F(SameBits, MappoWithADevicePerNet) {
+  if (!HasPlugin("learner_mappo_torch.so")) GTEST_SKIP() << "built without LibTorch";
+  std::string file = kMappo;
+  Write("same.yaml", file.replace(file.find("PATH"), 4, "torch"));
+  for (const std::string devices : {"[]", "[1,0]"}) {
+    const Finished run =
+        Run("run same.yaml --set evaluation.episodes=0 --set budget.iterations=1 --set learner.options.devices=" + devices +
+            " --out outputs/" + devices);
+    ASSERT_EQ(run.exit, 0) << run.err;
+    EXPECT_EQ(ReadFile(Attempt(devices) / "fingerprints.bin"), ReadFile(Attempt("[]") / "fingerprints.bin"));
+  }
+}
+
 TEST_F(SameBits, PpoOnAnt) {
   if (!HasPlugin("env_ant.so")) GTEST_SKIP() << "built without MuJoCo";
   CheckThreads(R"(experiment: same

@@ -11,6 +11,7 @@
 #include "arguments/tool_commands.hpp"
 #include "base/python.hpp"
 #include "log/log.hpp"
+#include "record/not_results.hpp"
 #include "record/results_folder.hpp"
 
 namespace backplane {
@@ -46,7 +47,7 @@ int Become(const char* command, std::vector<std::string> words) {
 
 int Pack(const PackArgs& args) {
   if (!fs::exists(ResultsFolder{args.out}.plan())) {
-    LogError("backplane pack: {}: expected a results folder, got one without {}", args.out.string(), kPlanName);
+    LogError("backplane pack: {}", NotResults(args.out));
     return kUsage;
   }
   return Become(kPackCommand.name, {args.out, args.to, args.checkpoints, BACKPLANE_VERSION});

@@ -19,6 +19,7 @@
 #include "log/log.hpp"
 #include "record/batch_record.hpp"
 #include "record/disk_use.hpp"
+#include "record/not_results.hpp"
 #include "record/results_folder.hpp"
 
 namespace backplane {
@@ -97,7 +98,7 @@ std::string Delete(const std::vector<SpareFile>& spare) {
 int Gc(const GcArgs& args) {
   const ResultsFolder folder{args.out};
   if (!fs::exists(folder.plan())) {
-    LogError("backplane gc: {}: expected a results folder, got one without {}", args.out.string(), kPlanName);
+    LogError("backplane gc: {}", NotResults(args.out));
     return kUsage;
   }
   const int lock =

@@ -21,6 +21,7 @@
 #include "plugin/elf.hpp"
 #include "plugin/metadata.hpp"
 #include "record/gate_baseline.hpp"
+#include "record/not_results.hpp"
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "record/trial_file.hpp"
@@ -153,7 +154,7 @@ std::string SeedsThatHelp(const std::string& measure, const std::string& conditi
 
 int GateSave(const GateSaveArgs& args) {
   if (!IsResultsFolder(args.out)) {
-    LogError("backplane: {}: expected a results folder, got one without {}", args.out.string(), kPlanName);
+    LogError("backplane: {}", NotResults(args.out));
     return kUsage;
   }
   if (fs::is_directory(args.to)) {

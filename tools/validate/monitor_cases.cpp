@@ -11,6 +11,7 @@
 #include <limits>
 #include <memory>
 
+#include "base/printable.hpp"
 #include "rollout/clocks.hpp"
 #include "validate/case_table.hpp"
 #include "validate/doing.hpp"
@@ -172,6 +173,45 @@ void WritesInItsFolder(Subject& subject, CaseResult*) {
   if (!clean) FailCase("the working directory", "no file", "'" + found + "'");
 }
 
+// Asks as the host does, after each call of on_events and sample.
+void NeedVerdict(const MonitorInstance& monitor, const bp_monitor_verdict_1& table, const std::string& when) {
+  NowDoing("verdict " + when);
+  const std::string place = "verdict " + when;
+  const char* reason = nullptr;
+  const uint32_t verdict = monitor.Verdict(table, &reason);
+  if (verdict > BP_VERDICT_STOP) FailCase(place, "BP_VERDICT_CONTINUE or BP_VERDICT_STOP", std::to_string(verdict));
+  if (verdict == BP_VERDICT_CONTINUE) return;
+  if (reason == nullptr || *reason == '\0')
+    FailCase(place, "BP_VERDICT_STOP with a reason", reason == nullptr ? "NULL" : "an empty text");
+  const std::string_view text = reason;
+  if (FindNotUtf8(text) < text.size()) FailCase(place, "a reason in UTF-8", "'" + Printable(text) + "'");
+  if (when == "before any event")
+    WarnCase(place, "BP_VERDICT_CONTINUE", "BP_VERDICT_STOP: " + Printable(text), "Decide in on_events or sample.");
+}
+
+void EndsTrialsWithReasons(Subject& subject, CaseResult*) {
+  NeedMonitor(subject);
+  Listening listening(subject);
+  MonitorInstance& monitor = listening.monitor();
+  const auto* table = static_cast<const bp_monitor_verdict_1*>(monitor.Extension(BP_MONITOR_VERDICT_1));
+  if (table == nullptr) SkipCase("the monitor does not offer " BP_MONITOR_VERDICT_1);
+  if (table->struct_size < sizeof *table || table->verdict == nullptr)
+    FailCase(BP_MONITOR_VERDICT_1, "a table with `verdict`", "one without");
+  NeedVerdict(monitor, *table, "before any event");
+  EventStorm storm(500);
+  for (bp_event& event : storm.events())
+    if (event.type == BP_EVENT_METRIC && event.seq % 7 == 0) event.value = NAN;
+  for (size_t at = 0; at < storm.events().size(); at += kBatch) {
+    NowDoing("on_events");
+    listening.Need("on_events", monitor.OnEvents(storm.events().data() + at, std::min(kBatch, storm.events().size() - at)));
+    NeedVerdict(monitor, *table, "after events");
+    NowDoing("sample");
+    listening.Need("sample", monitor.Sample(NowNs()));
+    NeedVerdict(monitor, *table, "after a sample");
+  }
+  listening.Finish("finish");
+}
+
 void InterestsAreKnown(Subject& subject, CaseResult*) {
   NeedMonitor(subject);
   Listening listening(subject);
@@ -207,6 +247,10 @@ std::vector<Case> MonitorCases() {
        "Move slow work to finish or to a thread.", AnswersSoon, kListens},
       {"writes-in-its-folder", kOfMonitors, "Files are written to the folders that the host names.",
        "Use bp.host.trial/1, or finish's out_dir.", WritesInItsFolder, kListens},
+      {"verdict", kOfMonitors,
+       "A monitor that ends its trial (`bp.monitor.verdict/1`) gives a reason, and none before any event.",
+       "Set *reason to a sentence that stays valid until the next call.", EndsTrialsWithReasons,
+       kListens | CallSet{PluginCall::kOtherExtension}},
   };
 }
 

@@ -232,5 +232,8 @@ const void* MonitorInstance::Extension(const char* id) const {
   if (!api_->get_extension) return nullptr;
   return CallPlugin(services_.plugin_id(), [&] { return api_->get_extension(monitor_.get(), id); });
 }
+uint32_t MonitorInstance::Verdict(const bp_monitor_verdict_1& table, const char** reason) const {
+  return CallPlugin(services_.plugin_id(), [&] { return table.verdict(monitor_.get(), reason); });
+}
 
 }  // namespace backplane

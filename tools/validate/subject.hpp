@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "backplane/ext/verdict.h"
 #include "backplane/monitor.h"
 #include "plugin/host_services.hpp"
 #include "plugin/loader.hpp"
@@ -103,6 +104,7 @@ class MonitorInstance {
   bp_status Sample(int64_t t_ns);
   bp_status Finish(const std::string& folder);
   const void* Extension(const char* id) const;
+  uint32_t Verdict(const bp_monitor_verdict_1& table, const char** reason) const;
   // True if the host calls it after its creation.
   bool TakesAnything() const { return (api_->on_events && Interests() != 0) || api_->sample || api_->finish; }
   std::string TakeError() { return services_.TakeError(); }

@@ -18,6 +18,7 @@
 #include "backplane/ext/source.h"
 #include "backplane/ext/state.h"
 #include "backplane/ext/tensors.h"
+#include "backplane/ext/verdict.h"
 #include "backplane/learner.h"
 #include "backplane/monitor.h"
 #include "validate/doing.hpp"
@@ -114,6 +115,8 @@ const void* WatchExtension(std::string_view id, const void* raw) {
   if (id == BP_LEARNER_DEVICE_USE_1)
     return WatchAll<kWho, bp_learner_device_use_1, kOtherExtension, &bp_learner_device_use_1::read,
                     &bp_learner_device_use_1::reset_peak>(raw);
+  if (id == BP_MONITOR_VERDICT_1)
+    return WatchAll<kWho, bp_monitor_verdict_1, kOtherExtension, &bp_monitor_verdict_1::verdict>(raw);
   return raw;
 }
 

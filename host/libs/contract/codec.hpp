@@ -22,6 +22,9 @@ inline nlohmann::json Encode(const HostKey& key, double v) {
 inline nlohmann::json Encode(const HostKey& key, uint64_t v) {
   return key.type == ValueType::kSize ? nlohmann::json(FormatSize(v)) : nlohmann::json(v);
 }
+inline nlohmann::json Encode(const HostKey&, const DeviceMemory& v) {
+  return v.percent > 0 ? FormatPercent(v.percent) : FormatSize(v.bytes);
+}
 inline nlohmann::json Encode(const HostKey&, bool v) { return v; }
 inline nlohmann::json Encode(const HostKey& key, const std::string& v) {
   return v.empty() && key.type == ValueType::kPluginName ? nlohmann::json() : nlohmann::json(v);  // of a trial by command
@@ -66,6 +69,13 @@ inline void Decode(const HostKey& key, const nlohmann::json& j, uint64_t* v) {
   bool whole = j.is_number_unsigned() || (j.is_number_integer() && j.get<int64_t>() >= 0);
   if (key.type == ValueType::kSize ? !bytes : !whole) Misfit(key, j);
   *v = bytes ? *bytes : j.get<uint64_t>();
+}
+inline void Decode(const HostKey& key, const nlohmann::json& j, DeviceMemory* v) {
+  const std::string text = j.is_string() ? j.get<std::string>() : "";
+  const std::optional<double> percent = ParsePercent(text);
+  const std::optional<uint64_t> bytes = ParseSize(text);
+  if (!percent && !bytes) Misfit(key, j);
+  *v = {bytes.value_or(0), percent.value_or(0)};
 }
 inline void Decode(const HostKey& key, const nlohmann::json& j, bool* v) {
   if (!j.is_boolean()) Misfit(key, j);

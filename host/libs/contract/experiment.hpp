@@ -89,10 +89,18 @@ struct CheckpointConfig {
   BestConfig best = {};
 };
 
+// One of them is set.
+struct DeviceMemory {
+  uint64_t bytes = 0;
+  double percent = 0;  // of the granted GPU, or of the trial's share of it
+  bool operator==(const DeviceMemory&) const = default;
+};
+
 struct ResourceConfig {
   std::optional<uint64_t> cpus;  // absent: auto
   double gpus = 0;
-  std::optional<uint64_t> memory_bytes, device_memory_bytes;
+  std::optional<uint64_t> memory_bytes;
+  std::optional<DeviceMemory> device_memory;
   std::optional<double> wall_time_s;
   double hang_timeout_s = 300;  // no sign of life for so long: the trial is ended
   bool exclusive = false;       // `auto` in the file is decided when it is read: true if ReportConfig::ComparesTimes

@@ -69,6 +69,7 @@ constexpr std::pair<ValueType, const char*> kWanted[] = {
     {ValueType::kDuration, "a duration such as 90s, 30m or 1h30m"},
     {ValueType::kSize, "a size such as 512MiB, 4GB or 16GiB"},
     {ValueType::kPercent, "a percentage such as 5% or 0.5%"},
+    {ValueType::kSizeOrShare, "a size such as 16GiB, or a percentage up to 100%"},
     {ValueType::kPath, "a path"},
     {ValueType::kPathList, "a list of paths"},
     {ValueType::kTextList, "a list of texts"},
@@ -126,6 +127,7 @@ class ValueReader {
       case ValueType::kDuration: return ReadDuration(node);
       case ValueType::kSize: return ReadSize(node);
       case ValueType::kPercent: return ReadPercent(node);
+      case ValueType::kSizeOrShare: return ReadSizeOrShare(node);
       case ValueType::kFlapping: return ReadFlapping(node);
       default: return ReadText(node);
     }
@@ -234,6 +236,12 @@ class ValueReader {
   std::optional<json> ReadPercent(const Node& node) {
     std::optional<double> percent = ParsePercent(node.text);
     return Numeric(node, percent) ? std::optional<json>(FormatPercent(*percent)) : std::nullopt;
+  }
+
+  std::optional<json> ReadSizeOrShare(const Node& node) {
+    const std::optional<double> percent = ParsePercent(node.text);
+    if (!percent) return ReadSize(node);
+    return *percent > 0 && *percent <= 100 ? std::optional<json>(FormatPercent(*percent)) : WrongType(node);
   }
 
   std::optional<json> ReadFlapping(const Node& node) {

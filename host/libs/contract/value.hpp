@@ -23,11 +23,12 @@ enum class ValueType {
   kIntegerList = BP_PARAM_I64_LIST,
   kStructure = BP_PARAM_ANY,  // a mapping or a list, by its range
   // Below: types of the host's own keys only.
-  kSeed = 100,  // any 64 bits without a sign
-  kDuration,    // JSON: text such as "1800s"
-  kSize,        // JSON: text such as "16GiB"
-  kPercent,     // JSON: text such as "5%"
-  kName,        // text that can be a folder's name
+  kSeed = 100,   // any 64 bits without a sign
+  kDuration,     // JSON: text such as "1800s"
+  kSize,         // JSON: text such as "16GiB"
+  kPercent,      // JSON: text such as "5%"
+  kSizeOrShare,  // JSON: text such as "16GiB" or "95%"
+  kName,         // text that can be a folder's name
   kPathList,
   kTextList,
   kMeasureList,  // names of measures, each once, at most kMaxLive

@@ -39,6 +39,7 @@ Calls FindAll(void* library) {
   Find(library, &calls.clock_event_bits,
        {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"});
   Find(library, &calls.pcie, {"nvmlDeviceGetPcieThroughput"});
+  Find(library, &calls.pcie_replays, {"nvmlDeviceGetPcieReplayCounter"});
   Find(library, &calls.ecc, {"nvmlDeviceGetTotalEccErrors"});
   Find(library, &calls.processes_v2, {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"});
   Find(library, &calls.processes_v1, {"nvmlDeviceGetComputeRunningProcesses"});

@@ -89,6 +89,7 @@ struct Calls {
   int (*power)(Device, unsigned* milliwatts) = nullptr;
   int (*clock_event_bits)(Device, unsigned long long*) = nullptr;
   int (*pcie)(Device, int counter, unsigned* kb_per_s) = nullptr;  // over 20 ms, for which the call waits
+  int (*pcie_replays)(Device, unsigned*) = nullptr;                // since the driver was loaded
   int (*ecc)(Device, int type, int counter, unsigned long long*) = nullptr;
   int (*processes_v2)(Device, unsigned* count, ProcessV2*) = nullptr;
   int (*processes_v1)(Device, unsigned* count, ProcessV1*) = nullptr;

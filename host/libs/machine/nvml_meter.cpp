@@ -98,7 +98,7 @@ GpuReading NvmlMeter::Read(int64_t t_ns) {
   reading.util_pct = utilization.value();
   reading.sm_util_pct = sm_utilization.value();
   AddPcie(t_ns, &reading);
-  AddEcc(&reading);
+  AddErrors(&reading);
   AddMemory(&reading);
   return reading;
 }
@@ -118,16 +118,21 @@ void NvmlMeter::AddPcie(int64_t t_ns, GpuReading* reading) {
   }
 }
 
-void NvmlMeter::AddEcc(GpuReading* reading) {
+void NvmlMeter::AddErrors(GpuReading* reading) {
   for (Device& device : devices_) {
-    const auto add = [&](nvml::EccType type, std::optional<unsigned long long>* first, std::optional<double>* sum) {
-      unsigned long long errors = 0;
-      if (!device.ecc.Ask(library_.calls().ecc, device.handle, int{type}, nvml::kEccSinceBoot, &errors)) return;
+    const auto add = [](uint64_t errors, std::optional<uint64_t>* first, std::optional<double>* sum) {
       if (!*first || errors < **first) *first = errors;  // a reset driver counts from 0
       *sum = sum->value_or(0) + static_cast<double>(errors - **first);
     };
-    add(nvml::kEccCorrected, &device.corrected, &reading->ecc_corrected);
-    add(nvml::kEccUncorrected, &device.uncorrected, &reading->ecc_uncorrected);
+    const auto add_ecc = [&](nvml::EccType type, std::optional<uint64_t>* first, std::optional<double>* sum) {
+      unsigned long long errors = 0;
+      if (device.ecc.Ask(library_.calls().ecc, device.handle, int{type}, nvml::kEccSinceBoot, &errors)) add(errors, first, sum);
+    };
+    add_ecc(nvml::kEccCorrected, &device.corrected, &reading->ecc_corrected);
+    add_ecc(nvml::kEccUncorrected, &device.uncorrected, &reading->ecc_uncorrected);
+    unsigned replays = 0;
+    if (device.pcie_replays.Ask(library_.calls().pcie_replays, device.handle, &replays))
+      add(replays, &device.replays, &reading->pcie_replays);
   }
 }
 

@@ -49,8 +49,8 @@ struct GpuReading {
   std::optional<double> sm_util_pct;     // mean
   // MB/s (10^6 bytes), sum: from the device, to the device. Absent in readings less than a second after the last value.
   std::optional<double> pcie_sent_mbps, pcie_received_mbps;
-  // Errors since the meter's creation, sum; devices without ECC report none.
-  std::optional<double> ecc_corrected, ecc_uncorrected;
+  // Errors since the meter's first reading, sum; devices without ECC report none. A replay is a PCIe packet sent again.
+  std::optional<double> ecc_corrected, ecc_uncorrected, pcie_replays;
   std::optional<bool> whole_device;  // a device does not list this process, as in a container
 };
 
@@ -64,15 +64,16 @@ class NvmlMeter {
   struct Device {
     Device(const nvml::Calls& calls, nvml::Device opened) : handle(opened), gpm(calls, opened) {}
     nvml::Device handle;
-    nvml::Question utilization, memory_v2, memory_v1, power, temperature, clock_events, processes_v2, processes_v1, pcie, ecc;
-    std::optional<unsigned long long> corrected, uncorrected;  // at the first reading
+    nvml::Question utilization, memory_v2, memory_v1, power, temperature, clock_events, processes_v2, processes_v1, pcie,
+        pcie_replays, ecc;
+    std::optional<uint64_t> corrected, uncorrected, replays;  // at the first reading
     Gpm gpm;
   };
   struct Memory {
     double total_mb, taken_mb;
   };
   void AddPcie(int64_t t_ns, GpuReading* reading);
-  void AddEcc(GpuReading* reading);
+  void AddErrors(GpuReading* reading);
   void AddMemory(GpuReading* reading);
   std::optional<Memory> ReadMemory(Device& device) const;
   // MiB of this process; absent if the device does not list it or the driver does not report it.

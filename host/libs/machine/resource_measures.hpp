@@ -39,6 +39,7 @@ inline constexpr char kGpuClockEventBits[] = "resources/gpu_clock_event_bits";
 inline constexpr char kGpuThrottledPct[] = "resources/gpu_throttled_pct";
 inline constexpr char kGpuPcieSentMbps[] = "resources/gpu_pcie_sent_mbps";
 inline constexpr char kGpuPcieReceivedMbps[] = "resources/gpu_pcie_received_mbps";
+inline constexpr char kGpuPcieReplays[] = "resources/gpu_pcie_replays";
 inline constexpr char kGpuEccCorrected[] = "resources/gpu_ecc_corrected";
 inline constexpr char kGpuEccUncorrected[] = "resources/gpu_ecc_uncorrected";
 inline constexpr char kSmUtilPct[] = "resources/sm_util_pct";
@@ -50,7 +51,8 @@ inline constexpr std::string_view kAll[] = {
     kPsiMemorySomePct,    kPsiIoSomePct,    kCpuTemperatureC,   kCpuFrequencyMhz,     kCpuHeatThrottledPct,
     kProcesses,           kThreads,         kGpuUtilPct,        kGpuMemoryPct,        kVramUsedMb,
     kGpuPowerW,           kGpuTemperatureC, kGpuClockEventBits, kGpuThrottledPct,     kGpuPcieSentMbps,
-    kGpuPcieReceivedMbps, kGpuEccCorrected, kGpuEccUncorrected, kSmUtilPct,           kGpuWholeDevice};
+    kGpuPcieReceivedMbps, kGpuPcieReplays,  kGpuEccCorrected,   kGpuEccUncorrected,   kSmUtilPct,
+    kGpuWholeDevice};
 
 constexpr bool IsKnown(std::string_view measure) {
   return std::find(std::begin(kAll), std::end(kAll), measure) != std::end(kAll);

@@ -14,13 +14,15 @@ using nlohmann::json;
 
 // Bytes or seconds per unit; 1 if the option has no unit that the key understands.
 double UnitFactor(const HostKey& key, const std::string& unit) {
-  if (key.type == ValueType::kSize) return static_cast<double>(ParseSize("1" + unit).value_or(1));
-  return ParseDuration("1" + unit).value_or(1);
+  if (key.type == ValueType::kDuration) return ParseDuration("1" + unit).value_or(1);
+  return static_cast<double>(ParseSize("1" + unit).value_or(1));
 }
 
 }  // namespace
 
-bool IsMeasured(const HostKey& key) { return key.type == ValueType::kSize || key.type == ValueType::kDuration; }
+bool IsMeasured(const HostKey& key) {
+  return key.type == ValueType::kSize || key.type == ValueType::kSizeOrShare || key.type == ValueType::kDuration;
+}
 
 const HostKey* HostKeyOf(const OptionInfo& option) {
   for (const std::string& alias : option.aliases) {
@@ -37,7 +39,7 @@ std::optional<json> FromHostKey(const json& value, const OptionInfo& option) {
     std::string text = value.get<std::string>();
     std::optional<double> number;
     if (key.type == ValueType::kDuration) number = ParseDuration(text);
-    if (auto bytes = key.type == ValueType::kSize ? ParseSize(text) : std::nullopt) number = static_cast<double>(*bytes);
+    if (auto bytes = key.type == ValueType::kDuration ? std::nullopt : ParseSize(text)) number = static_cast<double>(*bytes);
     if (number) plain = *number / UnitFactor(key, option.unit);
   }
   switch (static_cast<ValueType>(option.type)) {
@@ -60,7 +62,7 @@ void AddHostNamed(const PluginInfo& info, const json& experiment, json* options)
     json value = AtPath(experiment, option.host_key->path);
     // Written as plain bytes and seconds, whatever the option's unit.
     if (value.is_number() && IsMeasured(*option.host_key))
-      value = value.dump() + (option.host_key->type == ValueType::kSize ? "B" : "s");
+      value = value.dump() + (option.host_key->type == ValueType::kDuration ? "s" : "B");
     const std::optional<json> seen = FromHostKey(value, *option.info);
     (*options)[option.info->path] = seen ? *seen : option.default_value.value_or(nullptr);
   }

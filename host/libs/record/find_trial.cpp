@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "base/shell_argument.hpp"
+#include "record/not_results.hpp"
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "record/trial_names.hpp"
@@ -53,7 +54,7 @@ std::vector<std::string> FindTrials(const std::filesystem::path& out, const std:
     const std::string id = entry.path().filename().string();
     if (id.starts_with(prefix)) found.push_back(id);
   }
-  if (error) throw std::runtime_error(out.string() + ": expected a results folder, got one without trials/");
+  if (error) throw std::runtime_error(NotResults(out, "trials/"));
   const std::vector<std::string> names = ShortTrialNames(plan);
   for (size_t i = 0, trial = 0; i < plan.size(); ++i) {
     const PlanLine& line = plan[i];

@@ -22,7 +22,8 @@ bool IsAlone(const HostKey& key) {
     case ValueType::kSeed:
     case ValueType::kFlag:
     case ValueType::kDuration:
-    case ValueType::kSize: break;
+    case ValueType::kSize:
+    case ValueType::kSizeOrShare: break;
     default: return false;
   }
   return key.scope != Scope::kBatch && !key.of_command && key.path != "resources.exclusive";

@@ -62,7 +62,8 @@ std::string ScalarText(const json& value, const HostKey* key) {
   if (!value.is_number() || !key) return text;
   switch (key->type) {
     case ValueType::kDuration: return FormatDuration(value.get<double>());
-    case ValueType::kSize: return text + "B";
+    case ValueType::kSize:
+    case ValueType::kSizeOrShare: return text + "B";
     case ValueType::kPercent: return FormatPercent(value.get<double>());
     default: return text;
   }
@@ -172,7 +173,8 @@ std::optional<json> PointResolver::Value(const ReadPoint& point, const std::stri
   if (key && value->is_string()) {
     const std::string text = value->get<std::string>();
     if (auto seconds = key->type == ValueType::kDuration ? ParseDuration(text) : std::nullopt) return *seconds;
-    if (auto bytes = key->type == ValueType::kSize ? ParseSize(text) : std::nullopt) return *bytes;
+    const bool is_size = key->type == ValueType::kSize || key->type == ValueType::kSizeOrShare;
+    if (auto bytes = is_size ? ParseSize(text) : std::nullopt) return *bytes;
     if (auto percent = key->type == ValueType::kPercent ? ParsePercent(text) : std::nullopt) return *percent;
   }
   return value;

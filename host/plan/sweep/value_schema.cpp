@@ -107,6 +107,7 @@ nlohmann::json SchemaOf(const ValueRule& rule) {
     case ValueType::kDuration: return Text(kDuration);
     case ValueType::kSize: return Text(kSize);
     case ValueType::kPercent: return Text(kPercent);
+    case ValueType::kSizeOrShare: return Either(Text(kSize), Text(kPercent));
     case ValueType::kName: return Text(kName);
     case ValueType::kFlapping: return Either(Const(0), Text(kFlapping));
     case ValueType::kFailurePolicy: return FailurePolicySchema(rule.range);

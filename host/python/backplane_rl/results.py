@@ -31,7 +31,8 @@ class Results:
     def __init__(self, folder: str | os.PathLike[str], cancelled: bool = False) -> None:
         self.folder, self.cancelled = Path(folder), cancelled
         if not (self.folder / "events.jsonl").exists():
-            raise FileNotFoundError(f"{self.folder}: expected a results folder, got one without events.jsonl")
+            got = "one without events.jsonl" if self.folder.is_dir() else "a file" if self.folder.exists() else "a path that does not exist"
+            raise FileNotFoundError(f"{self.folder}: expected a results folder, got {got}")
 
     @property
     def trials(self) -> pandas.DataFrame:

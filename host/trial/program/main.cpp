@@ -19,6 +19,7 @@
 #include "contract/trial_spec.hpp"
 #include "log/log.hpp"
 #include "plugin/installation.hpp"
+#include "trial/device_limit.hpp"
 #include "trial/run_trial.hpp"
 #include "trial/run_worker.hpp"
 
@@ -46,7 +47,10 @@ int RunCommand(std::vector<TrialSpec> specs, const TrialTask& task) {
 int RunTask(const TrialArgs& args) {
   std::vector<TrialSpec> specs;
   try {
-    for (const std::filesystem::path& file : args.trial_jsons) specs.push_back(ReadTrialSpec(file));
+    for (const std::filesystem::path& file : args.trial_jsons) {
+      specs.push_back(ReadTrialSpec(file));
+      LimitGpuMemory(&specs.back().experiment.resources);
+    }
   } catch (const std::runtime_error& e) {
     LogError("{}", e.what());
     return kExitUsage;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "backplane/channels.hpp"
@@ -40,7 +41,8 @@ constexpr auto WordsOf(Amp) {
 // Where and how LibTorch computes updates.
 struct TorchOptions {
   std::vector<bp_device> devices = {{BP_DEVICE_CPU, 0}};
-  int64_t shards = 1;  // at most, per minibatch
+  std::optional<bp_device> critic_device;  // absent: the device of the shard
+  int64_t shards = 1;                      // at most, per minibatch
   Amp amp = Amp::kOff;
 };
 

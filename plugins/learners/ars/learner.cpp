@@ -40,6 +40,10 @@ Learner::Learner(const bp::LearnerSetup& setup, const rl::EnvShape& shape)
       mean_(policy_.size()),
       rows_(setup.rows),
       metrics_(setup.host, kMetrics) {
+  // Reports need the numbers in use, because 0 in the file means all directions and the env's limit.
+  bp::RecordFact(setup.host, "dir_chunk", std::to_string(options_.dir_chunk).c_str());
+  const int64_t limit = options_.episode_length > 0 ? options_.episode_length : setup.env->max_episode_steps;
+  if (limit > 0) bp::RecordFact(setup.host, "episode_length", std::to_string(limit).c_str());
   if (options_.adam()) adam_m_.resize(mean_.size()), adam_v_.resize(mean_.size());
   policy_.Init(seed_, options_.init_std, mean_.data());
   Refresh();

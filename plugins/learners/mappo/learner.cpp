@@ -93,6 +93,28 @@ void CheckDevice(const bp_device& env_device, const Options& options) {
   }
 }
 
+// Samples are on the env's device, so that is the first.
+TorchOptions TorchOptionsOf(const Options& o, const bp_host* host, bp_device device, Amp amp) {
+  const bool gpu = device.type == BP_DEVICE_CUDA;
+  TorchOptions torch = on_policy::TorchOptionsFor(host, gpu, o.update_shards, amp);
+  if (o.devices.empty()) {
+    std::stable_partition(torch.devices.begin(), torch.devices.end(),
+                          [&](const bp_device& one) { return one.id == device.id; });
+    return torch;
+  }
+  const auto at = [&](int64_t number) {
+    if (!gpu) return torch.devices.front();
+    if (number < static_cast<int64_t>(torch.devices.size())) return torch.devices[static_cast<size_t>(number)];
+    throw bp::ConfigError("devices: expected numbers below resources.gpus, which grants " +
+                          std::to_string(torch.devices.size()) + ", got " + std::to_string(number));
+  };
+  const bp_device actor = at(o.devices[0]);
+  torch.critic_device = at(o.devices[1]);
+  torch.devices = {actor};
+  if (gpu) torch.shards = 1;
+  return torch;
+}
+
 }  // namespace
 
 // On a CPU the fused implementation, unless an option requires LibTorch.
@@ -112,19 +134,18 @@ void Learner::ChooseModel(const bp_env_spec* env) {
     host()->log(host(), BP_LOG_INFO, "use_amp: auto is off on a CPU; true uses bfloat16");
   }
   if (!torch) {
+    if (!options_.devices.empty())
+      throw bp::ConfigError("devices: expected update_path: torch or a GPU (resources.gpus), got the fused update of a CPU");
     model_ = FusedModel(net_, shape_, options_.update_shards, OnHost(host()), host(), FusedPrecision(amp));
     return;
   }
   const auto& part = bp::OpenPart<TorchPart>(host(), "torch");
   if (gpu && !part.has_cuda()) throw on_policy::NoGpu(options_.device);
-  UseTorch(part.memory, device, amp);
-  TorchOptions torch_options = on_policy::TorchOptionsFor(host(), gpu, options_.update_shards, amp);
-  // Samples are on the env's device, so that is the first.
-  std::stable_partition(torch_options.devices.begin(), torch_options.devices.end(),
-                        [&](const bp_device& one) { return one.id == device.id; });
+  const TorchOptions torch_options = TorchOptionsOf(options_, host(), device, amp);
+  UseTorch(part.memory, torch_options.devices.front(), amp);
   std::unique_ptr<TorchModel> model = part.model(net_, shape_, torch_options, host());
   probe_amp_ = gpu && !options_.use_amp;
-  if (gpu) torch_actor_ = part.actor(net_, shape_, device, host());
+  if (gpu) torch_actor_ = part.actor(net_, shape_, torch_options.devices.front(), host());
   torch_model_ = model.get();
   model_ = std::move(model);
 }

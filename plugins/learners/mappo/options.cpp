@@ -11,6 +11,9 @@ void Options::Check(const bp::Config& c) {
   if (episodes_per_batch > 0 && c.IsSet("train_batch_size") && train_batch_size != Options().train_batch_size) {
     throw bp::ConfigError("expected episodes_per_batch or train_batch_size as the length of a rollout, got both");
   }
+  if (!devices.empty() && devices.size() != 2)
+    throw bp::ConfigError("devices: expected two numbers, of the actor's and of the critic's device, got " +
+                          std::to_string(devices.size()));
   if (device == Device::kCuda && update_path == UpdatePath::kFused)
     throw bp::ConfigError("device: expected update_path: torch or auto, got fused");
 }

@@ -36,6 +36,7 @@ struct Options : on_policy::Options {
   Normalize normalize_advantages = Normalize::kMinibatch;
   Critic critic = Critic::kCentral;
   Device device = Device::kAuto;
+  std::vector<int64_t> devices;
   std::optional<Amp> use_amp;
 };
 
@@ -65,6 +66,11 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("device", &Options::device,
             "Device of acting and updates; auto: the device of the env's channels, else the GPU that resources.gpus grants, "
             "else the CPU"),
+    bp::Opt(
+        "devices", &Options::devices, "[0,1023]",
+        "Device of the actor and of the critic, by number among the granted GPUs, such as [0, 1]; on a CPU each number is the "
+        "CPU; empty: both nets on all granted GPUs, each with a part of the minibatch",
+        {.flags = BP_PARAM_LATER}),
     bp::Opt(
         "use_amp", &Options::use_amp,
         "Mixed precision of the update (float32 master weights); true: bf16, for which a CPU needs avx512_bf16; fp16: a GPU, "

@@ -34,7 +34,8 @@ class Autograd final : public TorchModel {
         host_(host),
         low_(LowType(options.amp)),
         shards_(host, options.devices, options.shards),
-        device_(shards_.first()) {}
+        device_(shards_.first()),
+        critic_device_(options.critic_device ? std::optional(torch_common::DeviceOf(*options.critic_device)) : std::nullopt) {}
 
   void UseAmp(Amp amp) override { low_ = LowType(amp); }
   void AllowSmallerParts(bool allowed) override { shards_.AllowSmaller(allowed); }
@@ -66,18 +67,20 @@ class Autograd final : public TorchModel {
         agent.push_back(b.entry * streams.agents() + b.place % streams.agents()), final_agent.push_back(b.final_agent);
         row.push_back(b.entry * streams.rows() + b.env_step % streams.rows()), final_row.push_back(b.final);
       }
-      next_obs_ = Following(delivery, obs_parts_, {agent, streams.agents()}, final_agent);
+      const auto of_the_critic = [&](const at::Tensor& tensor) { return tensor.to(critic_device_.value_or(device_)); };
+      next_obs_ = of_the_critic(Following(delivery, obs_parts_, {agent, streams.agents()}, final_agent));
       if (net_.state == 0) return;
-      state_ = Entries(delivery, state_parts_, {samples.env_step, streams.rows()});
-      step_of_ = CopyOf(samples.step_of, {samples.n}, device_);
-      next_state_ = Following(delivery, state_parts_, {row, streams.rows()}, final_row);
+      state_ = of_the_critic(Entries(delivery, state_parts_, {samples.env_step, streams.rows()}));
+      step_of_ = CopyOf(samples.step_of, {samples.n}, state_.device());
+      next_state_ = of_the_critic(Following(delivery, state_parts_, {row, streams.rows()}, final_row));
     });
   }
 
   void Values(const float* params, float* out_samples, float* out_bootstraps) override {
     torch_common::WithTorchErrors([&] {
       const c10::AutoGradMode grad_mode(false);
-      const TensorOf part = PartsOf(at::from_blob(const_cast<float*>(params), {net_.size}).to(device_));
+      const at::Device device = critic_device_.value_or(device_);
+      const TensorOf part = PartsOf(at::from_blob(const_cast<float*>(params), {net_.size}).to(device));
       const at::Tensor no_step;
       Values(part, obs_, state_, step_of_, out_samples);
       Values(part, next_obs_, next_state_, no_step, out_bootstraps);
@@ -163,7 +166,8 @@ class Autograd final : public TorchModel {
     for (int64_t at = 0; at < obs.size(0); at += kValues) {
       const int64_t n = std::min(kValues, obs.size(0) - at);
       const auto cut = [&](const at::Tensor& of) { return of.defined() ? of.narrow(0, at, n) : of; };
-      at::from_blob(out + at, {n}).copy_(Value(part, cut(obs), step.defined() ? state : cut(state), cut(step)));
+      const at::Tensor rows = cut(obs).to(critic_device_.value_or(device_));
+      at::from_blob(out + at, {n}).copy_(Value(part, rows, step.defined() ? state : cut(state), cut(step)));
     }
   }
 
@@ -174,21 +178,24 @@ class Autograd final : public TorchModel {
     return CopyOf(values, {b.n()}, device);
   }
 
-  // Observations and states stay on the first device, from which a shard's entries are copied to its own.
+  // Observations stay on the first device and states on the critic's, from which a shard's entries are copied to its own. A
+  // critic on a device of its own gets copies of its parameters; autograd returns their gradients.
   TorchSamples Forward(const Minibatch& b, const Replica& on) const {
     const Samples& s = b.samples;
     const at::Device device = on.device;
+    const at::Device critic_device = critic_device_.value_or(device);
     const at::Tensor index = Column<int64_t>(b, device_, [](int32_t i) { return i; });
     const auto entries = [&](const at::Tensor& of, const at::Tensor& at) { return of.index_select(0, at).to(device); };
     const at::Tensor obs = entries(obs_, index);
     at::Tensor mask, head, value, state;
-    if (net_.state > 0) state = entries(state_, step_of_.index_select(0, index));
+    if (net_.state > 0) state = state_.index_select(0, step_of_.index_select(0, index.to(state_.device()))).to(critic_device);
     if (!s.mask.empty()) mask = entries(CopyOf(s.mask, {s.n, net_.actions}, device_), index);
     {
       const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
       const torch_common::Autocast autocast(device.type(), low_);
       head = TorchTower(net_.actor, obs, on.leaf);
-      value = Value(on.leaf, obs, state, at::Tensor());
+      const TensorOf there = [&](int64_t offset, at::IntArrayRef size) { return on.leaf(offset, size).to(critic_device); };
+      value = Value(there, obs.to(critic_device), state, at::Tensor()).to(device);
     }
     const at::Tensor log_probs = MaskedLogSoftmax(head, mask);
     const at::Tensor choice = Column<int64_t>(b, device, [&](int32_t i) { return s.choice[i]; });
@@ -207,7 +214,8 @@ class Autograd final : public TorchModel {
   const bp_host* host_;
   std::optional<at::ScalarType> low_;
   TorchShards shards_;
-  at::Device device_;  // the first
+  at::Device device_;                        // the first
+  std::optional<at::Device> critic_device_;  // absent: the critic is on the shard's device
   at::Tensor obs_, state_, step_of_, next_obs_, next_state_;
   std::deque<Copy> copies_;
   std::vector<bp_tensor*> tensors_;

@@ -46,6 +46,7 @@ inline constexpr Column kColumns[] = {
     {resource_measure::kGpuThrottledPct, "%", -1, 0, "100 if power or heat lowered a GPU's clocks, else 0"},
     {resource_measure::kGpuPcieSentMbps, "MB/s", 0, 1, "PCIe traffic from the GPUs, sum"},
     {resource_measure::kGpuPcieReceivedMbps, "MB/s", 0, 1, "PCIe traffic to the GPUs, sum"},
+    {resource_measure::kGpuPcieReplays, nullptr, -1, 0, "PCIe packets of the GPUs that were sent again during the trial"},
     {resource_measure::kGpuEccCorrected, nullptr, -1, 0, "memory errors of the GPUs that ECC corrected during the trial"},
     {resource_measure::kGpuEccUncorrected, nullptr, -1, 0, "memory errors of the GPUs that ECC could not correct"},
     {resource_measure::kSmUtilPct, "%", 0, 2, "multiprocessors busy, mean of the GPUs (Hopper and newer)"},

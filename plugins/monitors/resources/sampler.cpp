@@ -110,6 +110,7 @@ void Sampler::ReadGpus(int64_t t_ns, Values* values) {
   if (gpus.clock_events) (*values)[PlaceOf(kGpuThrottledPct)] = (*gpus.clock_events & kThrottleBits) != 0 ? 100 : 0;
   (*values)[PlaceOf(kGpuPcieSentMbps)] = OrNaN(gpus.pcie_sent_mbps);
   (*values)[PlaceOf(kGpuPcieReceivedMbps)] = OrNaN(gpus.pcie_received_mbps);
+  (*values)[PlaceOf(kGpuPcieReplays)] = OrNaN(gpus.pcie_replays);
   (*values)[PlaceOf(kGpuEccCorrected)] = OrNaN(gpus.ecc_corrected);
   (*values)[PlaceOf(kGpuEccUncorrected)] = OrNaN(gpus.ecc_uncorrected);
   (*values)[PlaceOf(kSmUtilPct)] = OrNaN(gpus.sm_util_pct);

@@ -226,12 +226,12 @@ TEST(ResourcePool, ShareOfTheDeviceMemoryUnlessTheFileSetsIt) {
   ResourcePool resource_pool(Smt(16, 1), {});
   ResourceConfig quarter = Gpus(0.25);
   const Allocation allocation = *resource_pool.Take(quarter, false);
-  EXPECT_EQ(2 * kGiB, resource_pool.DeviceMemory(quarter, allocation));
-  quarter.device_memory_bytes = kGiB;
-  EXPECT_EQ(kGiB, resource_pool.DeviceMemory(quarter, allocation));
+  EXPECT_EQ(DeviceMemory{.bytes = 2 * kGiB}, resource_pool.MemoryOfDevice(quarter, allocation));
+  quarter.device_memory = DeviceMemory{.bytes = kGiB};
+  EXPECT_EQ(quarter.device_memory, resource_pool.MemoryOfDevice(quarter, allocation));
   resource_pool.Give(allocation);
   const Allocation whole = *resource_pool.Take(Gpus(1), false);
-  EXPECT_EQ(std::nullopt, resource_pool.DeviceMemory(Gpus(1), whole));
+  EXPECT_EQ(std::nullopt, resource_pool.MemoryOfDevice(Gpus(1), whole));
 }
 
 TEST(ResourcePool, ListOfGpusIsADeviceAndItsShareOfTheCoresForEachTrial) {

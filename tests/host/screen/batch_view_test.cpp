@@ -40,7 +40,6 @@ TEST_F(BatchViewTest, RejectsAFolderWithoutAPlan) {
   } catch (const std::runtime_error& error) {
     EXPECT_THAT(error.what(), HasSubstr("expected a results folder, got one without plan.jsonl"));
   }
-  EXPECT_THROW(BatchView(folder_.out / "missing"), std::runtime_error);
 }
 
 TEST_F(BatchViewTest, ShowsMeasuredValuesAfterTheEnd) {

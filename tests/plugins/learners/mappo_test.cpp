@@ -128,6 +128,9 @@ TEST(Mappo, RejectsContradictoryOptions) {
             "episodes_per_batch: expected an env with a step limit per episode, got one without; set train_batch_size instead");
   EXPECT_EQ(error({{"hidden", "[]"}}), "hidden: expected one layer or more, got none");
   EXPECT_EQ(error({{"device", "cuda"}, {"update_path", "fused"}}), "device: expected update_path: torch or auto, got fused");
+  EXPECT_EQ(error({{"devices", "[0]"}}), "devices: expected two numbers, of the actor's and of the critic's device, got 1");
+  EXPECT_EQ(error({{"devices", "[0, 1]"}}),
+            "devices: expected update_path: torch or a GPU (resources.gpus), got the fused update of a CPU");
   EXPECT_EQ(error({}, {.has_state = false}),
             "critic: central: expected an env with a STATE channel, got one without; set critic: independent");
   EXPECT_EQ(error({{"critic", "independent"}}, {.has_state = false}), "");

@@ -113,6 +113,17 @@ TEST(MappoTorch, ShardsDecideTheBitsAndDevicesDoNot) {
   EXPECT_LE(Distance(two, one), 1e-6);
 }
 
+TEST(MappoTorch, CriticOnItsOwnDeviceGivesTheSameBits) {
+  for (const bool has_state : {true, false}) {
+    Iteration it({.rows = 200, .has_state = has_state}, has_state);
+    for (const int64_t shards : {1, 3}) {
+      const auto one = Torch(it, {.shards = shards}), two = Torch(it, {.critic_device = kCpu, .shards = shards});
+      EXPECT_EQ(it.GradientOf(*one, kLoss), it.GradientOf(*two, kLoss));
+      EXPECT_EQ(it.ValuesOf(*one), it.ValuesOf(*two));
+    }
+  }
+}
+
 TEST(MappoTorch, ScaledLossInFloat16GivesTheSameGradient) {
   Iteration it({.rows = 20});
   const auto model = Torch(it);

@@ -151,6 +151,7 @@ TEST_F(SamplerTest, GpusHaveTheirColumnsToo) {
   EXPECT_EQ(now.at("sm_util_pct"), 40);
   EXPECT_EQ(now.at("gpu_pcie_sent_mbps"), 100);
   EXPECT_EQ(now.at("gpu_pcie_received_mbps"), 300);
+  EXPECT_EQ(now.at("gpu_pcie_replays"), 4) << "two of each device";
   EXPECT_EQ(now.at("gpu_ecc_corrected"), 1) << "since the first reading";
   EXPECT_EQ(now.at("gpu_ecc_uncorrected"), 0);
   EXPECT_EQ(now.at("gpu_whole_device"), 1) << "the test, not the trial, calls it";

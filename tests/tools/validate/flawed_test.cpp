@@ -164,6 +164,11 @@ const Flaw kFlaws[] = {
     {kMonitor, "crashes_without_folder", "bears-no-folder", CaseVerdict::kCrashed},
     {kMonitor, "writes_here", "writes-in-its-folder"},
     {kMonitor, "interests_nonsense", "interests", CaseVerdict::kWarning},
+    {kMonitor, "verdict_of_three", "verdict"},
+    {kMonitor, "verdict_of_8_bytes", "verdict"},
+    {kMonitor, "verdict_without_reason", "verdict"},
+    {kMonitor, "verdict_in_latin_1", "verdict"},
+    {kMonitor, "verdict_before_events", "verdict", CaseVerdict::kWarning},
     {kMonitor, "steps_by_sizeof", "newer-host"},
     {kMonitor, "leaks", "leaks-nothing"},
     {kMonitor, "umask", "keeps-the-process"},
@@ -239,6 +244,14 @@ TEST(FlawedNot, AMonitorMayMakeAFolderPerAttempt) {
   Validated monitor(FileOf("env_flawed"), kMonitor);
   monitor.Give("flaw", "makes_a_folder");
   monitor.NeedGood();
+}
+
+TEST(FlawedNot, AMonitorMayEndItsTrial) {
+  Validated monitor(FileOf("env_flawed"), kMonitor);
+  EXPECT_EQ(monitor.Run("verdict").verdict, CaseVerdict::kSkipped) << "it offers no verdict";
+  monitor.Give("flaw", "verdict_after_100_iterations");
+  const CaseResult result = monitor.Run("verdict");
+  EXPECT_EQ(result.verdict, CaseVerdict::kPassed) << result.place << ": " << result.found;
 }
 
 TEST(FlawedNot, ALearnerOfDataHasNoFindings) {

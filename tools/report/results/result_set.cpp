@@ -6,6 +6,7 @@
 #include "base/json_fields.hpp"
 #include "base/json_path.hpp"
 #include "record/batch_record.hpp"
+#include "record/not_results.hpp"
 #include "record/plan_file.hpp"
 #include "results/trial_measures.hpp"
 #include "text/short_names.hpp"
@@ -30,7 +31,7 @@ RunInfo ReadRun(const std::filesystem::path& file) {
 void CheckIsResultsFolder(const std::filesystem::path& out) {
   for (const char* name : {kPlanName, kConfigName, kRunName}) {
     if (!std::filesystem::exists(out / name)) {
-      throw std::runtime_error(out.string() + ": expected a results folder, got one without " + name);
+      throw std::runtime_error(NotResults(out, name));
     }
   }
 }

@@ -26,11 +26,13 @@ Interval IntervalOf(const std::string& range) {
   return interval;
 }
 
-void AddScaled(const Case& c, const std::string& path, const std::string& range, double factor, std::vector<Fix>* fixes) {
+// `if_0`: the number that the plugin uses instead of 0.
+void AddScaled(const Case& c, const std::string& path, const std::string& range, double factor, std::vector<Fix>* fixes,
+               std::optional<int64_t> if_0 = std::nullopt) {
   const nlohmann::json from = c.At(path);
   if (!from.is_number()) return;
   const bool integer = from.is_number_integer();
-  const double value = from.get<double>();
+  const double value = integer && from == 0 && if_0 ? static_cast<double>(*if_0) : from.get<double>();
   double wanted = integer ? std::floor(value * factor) : value * factor;
   // If a whole number may be 0, that usually means all, none or automatic, not less than 1.
   if (integer && value >= 1) wanted = std::max(1.0, wanted);
@@ -61,10 +63,27 @@ bool IsSwitchedOff(const nlohmann::json& value, const std::string& range) {
   return value == false || (value == "auto" && ("|" + range + "|").find("|true|") != std::string::npos);
 }
 
+// 0 may mean "all" or "the env's own limit". Plugins record the number in use as a fact with the option's name. A trial that
+// was killed has no facts; a different one of the same learner has them.
+std::optional<int64_t> NumberInUse(const Case& c, const OptionHelp& option) {
+  const std::string fact = option.plugin + " " + option.path.substr(option.path.rfind('.') + 1) + " ";
+  const auto recorded = [&](const TrialData& trial) -> std::optional<int64_t> {
+    for (const std::string& line : trial.facts)
+      if (line.starts_with(fact)) return std::strtoll(line.c_str() + fact.size(), nullptr, 10);
+    return std::nullopt;
+  };
+  for (const TrialData* trial : c.trials)
+    if (const auto number = recorded(*trial)) return number;
+  for (const CombinedTrial& other : *c.all_trials)
+    if (other.data.At("learner") == c.At("learner"))
+      if (const auto number = recorded(other.data)) return number;
+  return std::nullopt;
+}
+
 void AddOptionFix(const Case& c, const OptionHelp& option, std::vector<Fix>* fixes) {
   const size_t known = fixes->size();
   if (option.direction != 0) {
-    AddScaled(c, option.path, option.range, option.direction > 0 ? 2 : 0.5, fixes);
+    AddScaled(c, option.path, option.range, option.direction > 0 ? 2 : 0.5, fixes, NumberInUse(c, option));
   } else if (IsSwitchedOff(c.At(option.path), option.range)) {
     AddFix(c, option.path, true, fixes);
   }

@@ -7,6 +7,7 @@
 #include "results/series.hpp"
 #include "rules/finding_fix.hpp"
 #include "rules/finding_rule.hpp"
+#include "text/units.hpp"
 
 namespace backplane {
 namespace {
@@ -205,6 +206,17 @@ void AddWhatFitted(const Case& c, const OptionHelp& option, const TrialData& tri
   if (fixes->size() > known && !follows) fixes->back().also = {{parts_path, static_cast<int64_t>(wanted)}};
 }
 
+// Halves resources.device_memory, a size or a percentage. Each process of a trial that uses the GPU may fill it up to this
+// limit.
+void AddHalfOfDevice(const Case& c, std::vector<Fix>* fixes) {
+  constexpr char kPath[] = "resources.device_memory";
+  const nlohmann::json limit = c.At(kPath);
+  if (!c.HasGpu() || !limit.is_string()) return;
+  const std::string text = limit.get<std::string>();
+  if (const auto percent = ParsePercent(text)) AddFix(c, kPath, FormatPercent(*percent / 2), fixes);
+  if (const auto bytes = ParseSize(text)) AddFix(c, kPath, FormatSize(*bytes / 2), fixes);
+}
+
 // This rule tests trials that ended this way (Rule::sees_out_of_memory).
 RuleVerdict OutOfMemory(const Case& c) {
   size_t ended = 0;
@@ -238,6 +250,7 @@ RuleVerdict OutOfMemory(const Case& c) {
   }
   f.confidence = "high: it happened";
   AddOptionFixes(c, "out_of_memory", &f.fixes);
+  if (ended > 0) AddHalfOfDevice(c, &f.fixes);
   return Fires(static_cast<double>(ended), f, ended > 0 ? "trial" : "update");
 }
 
@@ -272,7 +285,9 @@ std::vector<Rule> LearningRules() {
        /*holds_when_busy=*/true},
       {{"out_of_memory", "a trial ran out of memory, or an update had to be computed in smaller parts",
         "The trial needed more memory at a time than there is.",
-        "lower rollout.num_envs_per_env_runner, or set options that declare to help: smaller batches, smaller micro-batches",
+        "lower rollout.num_envs_per_env_runner, or set options that declare to help: smaller batches, smaller micro-batches; "
+        "on a "
+        "GPU shared by several processes, lower resources.device_memory",
         "None: it happened."},
        "how the trials ended",
        OutOfMemory,

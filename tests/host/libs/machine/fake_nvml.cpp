@@ -5,6 +5,7 @@
 //   other-version  no struct has the requested version
 //   container      processes have numbers of a different namespace
 //   idle           only idleness holds the clocks down
+//   three          there is a third device
 // FAKE_OLD: a library of many years ago, without the newer names and structs.
 #include <unistd.h>
 
@@ -40,7 +41,8 @@ struct Device {
 };
 Device devices[] = {
     {"GPU-11111111-aaaa", "Fake A", 8192, 256, 2048, 1024, 40, 100'000, 60, 0x4, 30, 8, 0, 6912, 5120, 1410, 1215},
-    {"GPU-22222222-bbbb", "Fake B", 16384, 256, 4096, 2048, 60, 150'500, 70, 0x20, 50, 99, 1, 1000, 256, 2000, 8000}};
+    {"GPU-22222222-bbbb", "Fake B", 16384, 256, 4096, 2048, 60, 150'500, 70, 0x20, 50, 99, 1, 1000, 256, 2000, 8000},
+    {"GPU-33333333-cccc", "Fake C", 8192, 256, 1024, 512, 80, 90'000, 50, 0, 70, 8, 6, 3840, 192, 1400, 7000}};
 int users = 0;
 std::map<std::string, unsigned> calls;
 
@@ -48,6 +50,8 @@ bool Is(const char* mode) {
   const char* now = std::getenv("FAKE_NVML");
   return now != nullptr && std::strcmp(now, mode) == 0;
 }
+
+unsigned Count() { return Is("three") ? 3 : 2; }
 
 int Copy(const char* from, char* to, unsigned size) {
   if (std::strlen(from) >= size) return kInsufficientSize;
@@ -124,9 +128,9 @@ struct Process {
   unsigned long long memory;
 };
 int nvmlInit() { return ++users, kSuccess; }
-int nvmlDeviceGetCount(unsigned* count) { return *count = 2, users > 0 ? kSuccess : kUninitialized; }
+int nvmlDeviceGetCount(unsigned* count) { return *count = Count(), users > 0 ? kSuccess : kUninitialized; }
 int nvmlDeviceGetHandleByIndex(unsigned index, Device** device) {
-  if (index >= 2) return kInvalidArgument;
+  if (index >= Count()) return kInvalidArgument;
   *device = &devices[index];
   return kSuccess;
 }
@@ -167,12 +171,12 @@ int nvmlInit_v2() {
   return kSuccess;
 }
 int nvmlDeviceGetCount_v2(unsigned* count) {
-  *count = 2;
+  *count = Count();
   return users > 0 ? kSuccess : kUninitialized;
 }
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, Device** device) {
   if (users == 0) return kUninitialized;
-  if (index >= 2) return kInvalidArgument;
+  if (index >= Count()) return kInvalidArgument;
   *device = &devices[index];
   return kSuccess;
 }
@@ -196,6 +200,12 @@ int nvmlDeviceGetPcieThroughput(Device* device, int counter, unsigned* kb_per_s)
   ++calls["pcie"];
   if (counter != 0 && counter != 1) return kInvalidArgument;
   *kb_per_s = device->util * 1000 * (counter == 0 ? 1 : 3);
+  return Is("mig") ? kNotSupported : kSuccess;
+}
+// Each query finds two more replays on each device.
+int nvmlDeviceGetPcieReplayCounter(Device*, unsigned* replays) {
+  static unsigned count = 7;
+  *replays = count++;
   return Is("mig") ? kNotSupported : kSuccess;
 }
 // Each query finds one more corrected error on the first device, which has ECC.

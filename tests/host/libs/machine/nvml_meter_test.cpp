@@ -72,6 +72,14 @@ TEST_F(NvmlMeterTest, EccErrorsCountFromTheFirstReadingOn) {
   EXPECT_EQ(ReadOnce("1").ecc_corrected, std::nullopt);
 }
 
+TEST_F(NvmlMeterTest, PcieReplaysCountFromTheFirstReadingOn) {
+  NvmlMeter meter(FAKE_NVML_FILE, std::nullopt, getpid());
+  EXPECT_EQ(meter.Read(kSecond_ns).pcie_replays, 0);
+  EXPECT_EQ(meter.Read(2 * kSecond_ns).pcie_replays, 2 + 2) << "sum of both devices";
+  Driver("mig");
+  EXPECT_EQ(ReadOnce().pcie_replays, std::nullopt);
+}
+
 TEST_F(NvmlMeterTest, UnknownProcessGivesNumbersOfTheWholeDevice) {
   Driver("container");
   const GpuReading reading = ReadOnce("0");

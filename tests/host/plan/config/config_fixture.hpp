@@ -49,7 +49,8 @@ inline std::string OtherValue(const HostKey& key) {
     case ValueType::kPluginOptions: return key.path == "learner.options" ? "{lr: 0.25}" : "{reward: 9.5}";
     case ValueType::kMonitors: return "[plotter]";
     case ValueType::kEnum: return key.path == "engine.kind" ? "slurm" : "parallel_efficiency";
-    case ValueType::kPercent: return "2.5%";
+    case ValueType::kPercent:
+    case ValueType::kSizeOrShare: return "2.5%";
     case ValueType::kFailurePolicy: return "{retry: 7}";
     case ValueType::kFlapping: return "4 in 10s";
     case ValueType::kStructure: return "{n: \"+3\"}";  // of kMinimalCommand

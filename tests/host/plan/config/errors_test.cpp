@@ -101,6 +101,10 @@ TEST_F(ErrorsTest, WrongTypesShowExpectedAndGot) {
   EXPECT_EQ(error_of("rollout: 5"), "5:10 rollout: expected a mapping, got 5");
   EXPECT_EQ(error_of("rollout: {threads: many}"), "5:20 rollout.threads: expected an integer or 'auto', got 'many'");
   EXPECT_EQ(error_of("resources: {exclusive: yes}"), "5:24 resources.exclusive: expected true or false or 'auto', got 'yes'");
+  for (const auto& [wrong, got] : {std::pair("0%", "'0%'"), {"101%", "'101%'"}, {"95", "95"}})
+    EXPECT_EQ(
+        error_of(std::string("resources: {device_memory: ") + wrong + "}"),
+        std::string("5:28 resources.device_memory: expected a size such as 16GiB, or a percentage up to 100%, got ") + got);
   EXPECT_EQ(error_of("resources: {memory: 16}"), "5:21 resources.memory: expected a size such as 512MiB, 4GB or 16GiB, got 16");
   EXPECT_EQ(error_of("resources: {wall_time: 30}"),
             "5:24 resources.wall_time: expected a duration such as 90s, 30m or 1h30m, got 30");

@@ -99,10 +99,15 @@ TEST_F(OptionsTest, AHostKeyWithAUnitTakesTheOptionsUnit) {
   option.aliases = {"resources.device_memory"};
   option.unit = "MiB";
   auto loaded = Good(WithOptions("memory_mb: 4096"));
-  EXPECT_EQ(loaded.experiment.resources.device_memory_bytes, 4ull << 30);
+  EXPECT_EQ(loaded.experiment.resources.device_memory, DeviceMemory{.bytes = 4ull << 30});
   json seen = loaded.experiment.learner.options;
   AddHostNamed(*loaded.learner, ToJson(loaded.experiment), &seen);
   EXPECT_EQ(seen["memory_mb"], 4096);
+  // Only the trial knows its GPU, so the option has its default.
+  loaded = Good(WithOptions("") + "resources: {device_memory: 85.5%}\n");
+  EXPECT_EQ(loaded.experiment.resources.device_memory, DeviceMemory{.percent = 85.5});
+  EXPECT_EQ(ToJson(loaded.experiment)["resources"]["device_memory"], "85.5%");
+  EXPECT_EQ(ExperimentFromJson(ToJson(loaded.experiment)).resources.device_memory, DeviceMemory{.percent = 85.5});
 }
 
 TEST_F(OptionsTest, ARequiredOptionIsMissedAtThePluginsMapping) {

@@ -21,6 +21,16 @@ TEST(UnstableLearning, ProposesTheDeclaredOptions) {
   EXPECT_THAT(f.title, HasSubstr("rose to 64.5 and fell back to 0"));
 }
 
+// As episode_length of ARS, whose 0 is the env's own limit.
+TEST(UnstableLearning, A0IsReplacedByHalfOfTheNumberInUse) {
+  Batch b;
+  b.options().push_back({"unstable_learning", "learner.options.episode_length", -1, "integer", "[0,)", "learner.ars"});
+  b.FallsTo(0).Configure("learner.plugin", "ars").Configure("learner.options.episode_length", 0);
+  EXPECT_THAT(Changes(The("unstable_learning", b.Diagnose())), IsEmpty()) << "the env has no limit";
+  b.last().facts = {"learner.ars dir_chunk 8", "learner.ars episode_length 200"};
+  EXPECT_THAT(Changes(The("unstable_learning", b.Diagnose())), ElementsAre("learner.options.episode_length: 0 -> 100"));
+}
+
 TEST(UnstableLearning, IsSilentForFewReturnsOrNoise) {
   Batch few;
   few.FallsTo(0).last().curves["return"].resize(39);
@@ -126,6 +136,29 @@ TEST(OutOfMemory, ReducesTheRowsOfAPointWithoutAResult) {
   EXPECT_EQ(Severity::kSerious, f.severity);
   EXPECT_THAT(f.settings, ElementsAre("2x8"));
   EXPECT_THAT(Changes(f), ElementsAre("rollout.num_envs_per_env_runner: 8 -> 4"));
+}
+
+TEST(OutOfMemory, HalvesTheLimitOfAGpusMemory) {
+  const auto proposed = [](const char* limit, size_t gpus) {
+    Batch b;
+    b.Add("4x1", 4, 1, 4000).Configure("resources.device_memory", limit).RunsOutOfMemory().last().gpus = gpus;
+    return Changes(The("out_of_memory", b.Diagnose()));
+  };
+  EXPECT_THAT(proposed("85%", 1), ElementsAre("resources.device_memory: \"85%\" -> \"42.5%\""));
+  EXPECT_THAT(proposed("3GiB", 1), ElementsAre("resources.device_memory: \"3GiB\" -> \"1536MiB\""));
+  EXPECT_THAT(proposed("85%", 0), IsEmpty());
+}
+
+TEST(OutOfMemory, UsesFactsOfAnotherTrialWithTheSameLearner) {
+  Batch b;
+  b.options() = {{"out_of_memory", "learner.options.dir_chunk", -1, "integer", "[0,1000000]", "learner.ars"}};
+  b.Configure("learner.plugin", "ars").Configure("learner.options.dir_chunk", 0);
+  b.last().facts = {"learner.ars dir_chunk 8"};
+  b.Add("2x8", 2, 8, 4000).Configure("learner.plugin", "ars").Configure("learner.options.dir_chunk", 0).RunsOutOfMemory();
+  EXPECT_THAT(Changes(The("out_of_memory", b.Diagnose())),
+              ElementsAre("rollout.num_envs_per_env_runner: 8 -> 4", "learner.options.dir_chunk: 0 -> 4"));
+  b.Configure("learner.options.num_dirs", 16);
+  EXPECT_THAT(Changes(The("out_of_memory", b.Diagnose())), ElementsAre("rollout.num_envs_per_env_runner: 8 -> 4"));
 }
 
 TEST(OutOfMemory, AnUpdateInSmallerPartsIsAWarning) {
