@@ -1,4 +1,4 @@
-// Reads a checkpoint of a trial by its name (contract/checkpoint_files.hpp), for all that use what a trial has learned.
+// Reads a checkpoint of a trial by its name (contract/checkpoint_files.hpp).
 #pragma once
 
 #include <filesystem>

@@ -7,8 +7,8 @@
 
 #include "base/sha256.hpp"
 #include "record/find_trial.hpp"
+#include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
-#include "record/trial_names.hpp"
 
 namespace backplane {
 namespace {

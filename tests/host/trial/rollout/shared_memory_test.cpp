@@ -40,7 +40,7 @@ uint64_t BytesHeld(const SharedMemory& memory) {
   return static_cast<uint64_t>(state.st_blocks) * 512;
 }
 
-TEST(SharedMemory, MapsTheSameBuffersInAllProcesses) {
+TEST(SharedMemory, MapsTheSameBuffersForEachProcess) {
   SharedMemory owner, other(fcntl(owner.fd(), F_DUPFD_CLOEXEC, 0));
   owner.BeginBlock();
   std::byte *const first = owner.Map(100), *const second = owner.Map(2 * kPage + 1);
