@@ -51,7 +51,7 @@ TEST_F(EngineNeedsTest, SlotsShareADevice) {
     ASSERT_TRUE(allocation) << i;
     EXPECT_EQ(allocation->cores.size(), 2u) << "auto: the request of the largest trial";
     EXPECT_EQ(allocation->gpu_share, 0.5);
-    EXPECT_EQ(slots.DeviceMemory(trial, *allocation), std::nullopt) << "of an unknown device";
+    EXPECT_EQ(slots.MemoryOfDevice(trial, *allocation), std::nullopt) << "of an unknown device";
   }
   EXPECT_FALSE(slots.Take(trial, /*exclusive=*/false));
 }
