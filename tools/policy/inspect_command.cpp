@@ -82,7 +82,13 @@ bool Compare(const OneTrial& trial, const OneTrial& replay, uint64_t iteration, 
   }
   const ComparedBits compared = CompareBits(recorded, replayed);
   *sentence = compared.Sentence();
-  return !compared.first_difference && replayed.iterations.contains(iteration);
+  if (!compared.equal() || !replayed.iterations.contains(iteration)) return false;
+  const uint64_t first = replayed.iterations.begin()->first;
+  *sentence = fmt::format("bit-equal to the record: {}, {} hashes",
+                          first == iteration ? fmt::format("iteration {}", iteration)
+                                             : fmt::format("iterations {} to {}", first, iteration),
+                          compared.hashes);
+  return true;
 }
 
 MomentAnswer ReadAnswer(const fs::path& folder, const InspectArgs& args) {
@@ -131,7 +137,7 @@ int Inspect(const InspectArgs& args) {
     json.update(ToJson<nlohmann::ordered_json>(answer));
     fmt::print("{}\n", JsonText(json, 2));
   } else {
-    fmt::print("iteration {}, row {}, step {}\nfingerprints: {}\n\n", args.iteration, args.row, args.step, sentence);
+    fmt::print("iteration {}, row {}, step {}\nreplay: {}\n\n", args.iteration, args.row, args.step, sentence);
     for (const MomentChannel& channel : answer.channels) PrintChannel(channel);
   }
   return equal ? kOk : kFailed;
