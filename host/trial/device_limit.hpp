@@ -1,5 +1,5 @@
-// Applies resources.device_memory to a trial with a GPU. The allocators of LibTorch, PyTorch and JAX read a process's share of a
-// device from the environment, once. Beyond it, LibTorch's throws c10::OutOfMemoryError, as on a full device.
+// Applies resources.device_memory to a trial with a GPU. The allocators of LibTorch, PyTorch and JAX read a process's share of
+// a device from the environment, once. Beyond it, LibTorch's throws c10::OutOfMemoryError, as on a full device.
 #pragma once
 
 #include <cstdint>

@@ -84,10 +84,10 @@ bool Compare(const OneTrial& trial, const OneTrial& replay, uint64_t iteration, 
   *sentence = compared.Sentence();
   if (!compared.equal() || !replayed.iterations.contains(iteration)) return false;
   const uint64_t first = replayed.iterations.begin()->first;
-  *sentence = fmt::format("bit-equal to the record: {}, {} hashes",
-                          first == iteration ? fmt::format("iteration {}", iteration)
-                                             : fmt::format("iterations {} to {}", first, iteration),
-                          compared.hashes);
+  *sentence = fmt::format(
+      "bit-equal to the record: {}, {} hashes",
+      first == iteration ? fmt::format("iteration {}", iteration) : fmt::format("iterations {} to {}", first, iteration),
+      compared.hashes);
   return true;
 }
 

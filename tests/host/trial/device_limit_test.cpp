@@ -7,13 +7,10 @@ namespace {
 
 constexpr uint64_t kGiB = uint64_t{1} << 30;
 
-TEST(DeviceLimit, IsAShareOfTheDevice) {
-  EXPECT_EQ(AllocatorSettings("", .25), "per_process_memory_fraction:0.250000");
-}
+TEST(DeviceLimit, IsAShareOfTheDevice) { EXPECT_EQ(AllocatorSettings("", .25), "per_process_memory_fraction:0.250000"); }
 
 TEST(DeviceLimit, AddsToTheUsersSettings) {
-  EXPECT_EQ(AllocatorSettings("expandable_segments:True", .1),
-            "expandable_segments:True,per_process_memory_fraction:0.100000");
+  EXPECT_EQ(AllocatorSettings("expandable_segments:True", .1), "expandable_segments:True,per_process_memory_fraction:0.100000");
   EXPECT_EQ(AllocatorSettings("per_process_memory_fraction:0.5", .1), "per_process_memory_fraction:0.5");
 }
 
