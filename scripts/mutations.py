@@ -121,7 +121,7 @@ BY_HAND = [
     ("rollout", ROLLOUT + "moments.hpp", "d * d * count * weight", "d * d * weight"),
     ("rollout", ROLLOUT + "slot_tracker.cpp", "std::min(limit_of_env_, asked)", "limit_of_env_"),
     ("rollout", ROLLOUT + "candidate_scorer.cpp", "static_cast<int32_t>(job / episodes_each_)", "static_cast<int32_t>(job % episodes_each_)"),
-    ("rollout", ROLLOUT + "evaluator.cpp", "first_episode_ * lead + i", "i"),
+    ("rollout", ROLLOUT + "evaluator.cpp", "(first_episode_ + episode_[i / lead]) * lead + i % lead", "i"),
 
     ("results", TEXT + "number.cpp", "std::sqrt(squares / (size - 1))", "std::sqrt(squares / size)"),
     ("results", TEXT + "number.cpp", "place - static_cast<double>(low)", "0.0"),

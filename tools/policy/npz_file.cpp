@@ -17,7 +17,7 @@ std::string Bytes(uint64_t value, int n) {
 }
 
 // The fields that the local header and the central directory share.
-std::string Entry(const std::string& name, const std::string& data) {
+std::string ZipEntry(const std::string& name, const std::string& data) {
   constexpr uint64_t kVersion = 20, kDate = (1 << 5) + 1;  // 1980-01-01: the same content gives the same file
   boost::crc_32_type crc;
   crc.process_bytes(data.data(), data.size());
@@ -33,7 +33,7 @@ void WriteNpz(const std::filesystem::path& to, const std::vector<std::pair<std::
     const std::string name = array + ".npy";
     const std::optional<std::string> data = ReadFile(file);
     if (!data) throw std::runtime_error(file.string() + " cannot be read");
-    const std::string entry = Entry(name, *data);
+    const std::string entry = ZipEntry(name, *data);
     const size_t at = zip.size();
     zip += "PK\x03\x04" + entry + Bytes(0, 2) + name + *data;
     if (zip.size() > std::numeric_limits<uint32_t>::max()) throw std::runtime_error(to.string() + " would exceed 4 GiB");
