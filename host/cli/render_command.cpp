@@ -113,8 +113,7 @@ std::filesystem::path Shoot(const OneTrial& trial, uint64_t episode, const std::
 std::string WhyNotFilmed(const RenderArgs& args) {
   if (!IsRank(args.episode) && !Number(args.episode))
     return "--episode: expected best, worst, median or a whole number, got '" + args.episode + "'";
-  if (!IsCheckpointName(args.checkpoint))
-    return "--checkpoint: expected last, best or a number of iterations, got '" + args.checkpoint + "'";
+  if (std::string why = WhyNoCheckpointName(args.checkpoint); !why.empty()) return why;
   if (args.checkpoint != kLastCheckpoint && IsRank(args.episode))
     return "--episode: only returns of the last policy are recorded: expected a number with --checkpoint " + args.checkpoint +
            ", got " + args.episode;

@@ -16,8 +16,6 @@
 namespace backplane {
 namespace {
 
-constexpr std::string_view kMagic = "BPCKPT2\n";
-
 [[noreturn]] void Refuse(const std::string& sentence) { throw CheckpointError(sentence); }
 
 // Counts the remaining bytes, so that no allocation exceeds the file.
@@ -91,8 +89,9 @@ std::array<unsigned char, 32> DigestOf(const std::string& text) {
 
 Checkpoint ParseCheckpoint(std::istream& in, uint64_t size, const std::string& trial_id) {
   Bytes bytes(in, size);
-  if (size < kMagic.size()) Refuse("it is cut off: " + std::to_string(size) + " bytes");
-  if (bytes.TakeText(kMagic.size(), "its beginning") != kMagic) Refuse("it does not start like a checkpoint");
+  if (size < kCheckpointMagic.size()) Refuse("it is cut off: " + std::to_string(size) + " bytes");
+  if (bytes.TakeText(kCheckpointMagic.size(), "its beginning") != kCheckpointMagic)
+    Refuse("it does not start like a checkpoint");
   uint64_t header_bytes = 0;
   bytes.Take(&header_bytes, sizeof header_bytes, "its header");
   std::array<unsigned char, 32> digest{};
@@ -132,7 +131,7 @@ std::string CheckpointHead(const Checkpoint& checkpoint) {
   for (const auto& [name, bytes] : checkpoint.parts) header.parts.push_back({name, bytes.size(), Sha256(AsText(bytes))});
   const std::string text = JsonText(ToJson(header));
   const uint64_t size = text.size();
-  std::string head(kMagic);
+  std::string head(kCheckpointMagic);
   head.append(reinterpret_cast<const char*>(&size), sizeof size);
   const auto digest = DigestOf(text);
   head.append(reinterpret_cast<const char*>(digest.data()), digest.size());

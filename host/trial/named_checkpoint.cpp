@@ -1,9 +1,10 @@
 #include "trial/named_checkpoint.hpp"
 
-#include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "contract/checkpoint_files.hpp"
+#include "record/peek_header.hpp"
 
 namespace backplane {
 namespace {
@@ -41,11 +42,12 @@ Checkpoint ReadNamedCheckpoint(const fs::path& dir, const std::string& trial_id,
     return ReadCheckpoint(file, trial_id);
   }
   for (const fs::path& file : FilesOf(dir)) {
+    const std::optional<CheckpointHeader> header = PeekHeader(file);
+    if (!header || std::to_string(header->iterations) != name) continue;
     try {
-      Checkpoint checkpoint = ReadCheckpoint(file, trial_id);
-      if (std::to_string(checkpoint.header.iterations) == name) return checkpoint;
+      return ReadCheckpoint(file, trial_id);
     } catch (const CheckpointError&) {
-      continue;  // another file may be the one
+      continue;  // best.bin may have the same iteration
     }
   }
   FailUnknown(dir, trial_id, name);

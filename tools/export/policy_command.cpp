@@ -13,6 +13,7 @@
 #include "export/commands.hpp"
 #include "log/log.hpp"
 #include "plugin/installation.hpp"
+#include "plugin/trial_process.hpp"
 #include "record/find_trial.hpp"
 #include "record/results_folder.hpp"
 
@@ -21,8 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Plays at most 100 episodes of 100 steps; the trial's process ends itself if it hangs.
-constexpr std::chrono::hours kRecordLimit{24}, kWriteLimit{1};
+constexpr std::chrono::hours kWriteLimit{1};
 
 struct PolicyArgs {
   fs::path out, to;
@@ -38,11 +38,8 @@ int ExportPolicy(const PolicyArgs& args) {
   const std::string id = FindTrial(args.out, args.trial, PlanLinesOf(args.out));
   const ScratchFolder scratch(fs::temp_directory_path() / ("backplane-export-" + std::to_string(getpid())));
   const fs::path record = scratch.path() / "policy.record";
-  ProcessCall call{{TrialProgram().string(), kRunTrialCommand.name, ResultsFolder{args.out}.trial(id).trial_json().string(),
-                    "--policy", record.string(), "--checkpoint", args.checkpoint}};
-  call.limit = kRecordLimit;
-  const ProcessEnd recorded = RunProcess(call);
-  if (!recorded.ok() || !fs::exists(record)) return Fail("the trial's process wrote no policy\n" + recorded.err);
+  RunTrialProcess(ResultsFolder{args.out}.trial(id).trial_json(),
+                  {"--policy", record.string(), "--checkpoint", args.checkpoint});
   const std::string python = FindPython();
   ProcessCall write{
       {python, BesideProgram("backplane-export.py").string(), record.string(), args.to.string(), BACKPLANE_VERSION}};
@@ -62,11 +59,7 @@ Command ExportPolicyCommand() {
     add->Add("--to", "FOLDER", &args->to, "Folder to write to").Required();
     add->Add("--checkpoint", "best|last|N", &args->checkpoint, "Checkpoint, by name or by its number of iterations")
         .ShowsDefault();
-    add->Check([args] {
-      return IsCheckpointName(args->checkpoint)
-                 ? std::string()
-                 : "--checkpoint: expected best, last or a number of iterations, got '" + args->checkpoint + "'";
-    });
+    add->Check([args] { return WhyNoCheckpointName(args->checkpoint); });
   };
   return MakeCommand<PolicyArgs>(kExportPolicyCommand.name, kExportPolicyCommand.help, declare, ExportPolicy);
 }

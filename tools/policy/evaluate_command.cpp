@@ -14,11 +14,11 @@
 #include "contract/checkpoint_files.hpp"
 #include "input/report_program.hpp"
 #include "log/log.hpp"
+#include "plugin/trial_process.hpp"
 #include "policy/changed_env.hpp"
 #include "policy/commands.hpp"
 #include "policy/evaluated.hpp"
 #include "policy/perturbation.hpp"
-#include "policy/trial_process.hpp"
 #include "text/text_table.hpp"
 
 namespace backplane {
@@ -98,7 +98,7 @@ class Evaluation {
   static void Send(const OneTrial& trial, const EvaluationOrder& order, const fs::path& folder) {
     const fs::path file = folder / "order.json";
     WriteFileAtomic(file, JsonText(ToJson(order)));
-    RunTrialProcess(trial, {"--evaluate", file.string()});
+    RunTrialProcess(trial.folder.trial_json(), {"--evaluate", file.string()});
   }
 
   // Trials with the same env share their baselines.
@@ -217,9 +217,8 @@ Command EvaluateCommand() {
     add->Add("--to", "FOLDER", &args->to, "Folder for episodes.csv and evaluation.json (default: in OUT/evaluations)");
     add->Flag("--json", &args->json, "Print the results as JSON");
     add->Check([args] {
-      if (!IsCheckpointName(args->checkpoint))
-        return "--checkpoint: expected best, last or a number, got '" + args->checkpoint + "'";
-      return ErrorOf(args->change);
+      const std::string why = WhyNoCheckpointName(args->checkpoint);
+      return why.empty() ? ErrorOf(args->change) : why;
     });
   };
   return MakeCommand<EvaluateArgs>(kEvaluateCommand.name, kEvaluateCommand.help, declare, EvaluateOrFail);

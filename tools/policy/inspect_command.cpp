@@ -9,10 +9,10 @@
 #include "base/scratch_folder.hpp"
 #include "contract/checkpoint_files.hpp"
 #include "log/log.hpp"
+#include "plugin/trial_process.hpp"
 #include "policy/commands.hpp"
 #include "policy/npz_file.hpp"
 #include "policy/start_point.hpp"
-#include "policy/trial_process.hpp"
 #include "record/compare_bits.hpp"
 #include "record/moment_order.hpp"
 #include "text/units.hpp"
@@ -125,7 +125,7 @@ int Inspect(const InspectArgs& args) {
   fs::create_directories(moment);
   const fs::path order = scratch.path() / "order.json";
   WriteFileAtomic(order, JsonText(ToJson(MomentOrder{args.iteration, args.row, args.step, moment})));
-  RunTrialProcess(replay, {"--inspect", order.string()});
+  RunTrialProcess(replay.folder.trial_json(), {"--inspect", order.string()});
   const MomentAnswer answer = ReadAnswer(moment, args);
   std::string sentence;
   const bool equal = Compare(trial, replay, args.iteration, &sentence);

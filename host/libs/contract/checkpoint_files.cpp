@@ -17,11 +17,12 @@ fs::path CheckpointFile(const fs::path& dir, unsigned number) {
   return dir / (number == 0 ? kCheckpointFile : "checkpoint." + std::to_string(number) + ".bin");
 }
 
-bool IsCheckpointName(std::string_view word) {
+std::string WhyNoCheckpointName(std::string_view word) {
   uint64_t iterations = 0;
   const char* const end = word.data() + word.size();
   const auto read = std::from_chars(word.data(), end, iterations);
-  return word == kLastCheckpoint || word == kBestCheckpoint || (read.ec == std::errc() && read.ptr == end);
+  if (word == kLastCheckpoint || word == kBestCheckpoint || (read.ec == std::errc() && read.ptr == end)) return "";
+  return "--checkpoint: expected last, best or a number of iterations, got '" + std::string(word) + "'";
 }
 
 bool HasCheckpoint(const fs::path& dir) {

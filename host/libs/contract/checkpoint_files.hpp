@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 namespace backplane {
@@ -12,8 +13,8 @@ inline constexpr unsigned kKeptCheckpoints = 2;
 
 // A person names a checkpoint by one of these words, or by the number of iterations that were complete.
 inline constexpr std::string_view kLastCheckpoint = "last", kBestCheckpoint = "best";
-// Whether `word` is one of these names.
-bool IsCheckpointName(std::string_view word);
+// An error of the option --checkpoint unless `word` is one of these names.
+std::string WhyNoCheckpointName(std::string_view word);
 
 // Number 0 is the newest one.
 std::filesystem::path CheckpointFile(const std::filesystem::path& dir, unsigned number);

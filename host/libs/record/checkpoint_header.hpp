@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "record/attempt_files.hpp"
@@ -65,6 +66,7 @@ struct WarmUp {
   }
 };
 
+inline constexpr std::string_view kCheckpointMagic = "BPCKPT2\n";  // the file's first bytes
 inline constexpr uint64_t kCheckpointVersion = 2;
 
 struct CheckpointHeader : MetricsRecord {  // the lines before

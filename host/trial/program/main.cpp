@@ -97,10 +97,8 @@ Command RunTrialCommand() {
     add->Add("--checkpoint", "last|best|N", &args->task.checkpoint,
              "Checkpoint of the film or policy: the last, the best, or after N iterations");
     add->Check([args] {
-      if (!IsCheckpointName(args->task.checkpoint))
-        return "--checkpoint: expected best, last or a number of iterations, got '" + args->task.checkpoint + "'";
       const bool several = args->trial_jsons.size() > 1 && !args->task.check;
-      return std::string(several ? "expected one trial.json without --check, got several" : "");
+      return several ? "expected one trial.json without --check, got several" : WhyNoCheckpointName(args->task.checkpoint);
     });
   };
   return MakeCommand<TrialArgs>(kRunTrialCommand.name, kRunTrialCommand.help, declare, RunToEnd);

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/scratch_folder.hpp"
+#include "record/peek_header.hpp"
 #include "support/file_size_limit.hpp"
 #include "trial/named_checkpoint.hpp"
 
@@ -343,7 +344,24 @@ TEST_F(CheckpointFolderTest, AreFoundByName) {
   EXPECT_EQ(3u, ReadNamedCheckpoint(dir_, kOwnTrial, "3").header.iterations);  // the best one has that number, too
 }
 
-TEST_F(CheckpointFolderTest, AnUnknownNameListsWhatIsThere) {
+TEST_F(CheckpointFolderTest, APeekedHeaderNeedsAWholeOne) {
+  const fs::path file = dir_ / "checkpoint.bin";
+  CheckpointFolder(dir_, kOwnTrial).Save(Of(3));
+  ASSERT_TRUE(PeekHeader(file));
+  EXPECT_EQ(3u, PeekHeader(file)->iterations);
+  EXPECT_FALSE(PeekHeader(dir_ / "checkpoint.1.bin"));
+  EXPECT_FALSE(PeekHeader(dir_));
+  ASSERT_EQ(mkfifo((dir_ / "fifo").c_str(), 0600), 0);
+  EXPECT_FALSE(PeekHeader(dir_ / "fifo"));
+  std::fstream(file, std::ios::in | std::ios::out | std::ios::binary).seekp(15).put('\x7f');  // the size of the header
+  EXPECT_FALSE(PeekHeader(file));
+  for (const size_t bytes : {60, 20, 8, 0}) {
+    fs::resize_file(file, bytes);
+    EXPECT_FALSE(PeekHeader(file)) << bytes;
+  }
+}
+
+TEST_F(CheckpointFolderTest, AnUnknownNameListsTheOthers) {
   const auto why = [&](const std::string& name) -> std::string {
     try {
       ReadNamedCheckpoint(dir_, kOwnTrial, name);
@@ -360,8 +378,10 @@ TEST_F(CheckpointFolderTest, AnUnknownNameListsWhatIsThere) {
   EXPECT_EQ(dir_.string() + ": expected checkpoint 'best', got checkpoint.bin (after iteration 7), checkpoint.1.bin (damaged)",
             why("best"));
   EXPECT_THAT(why("3"), HasSubstr("expected checkpoint '3', got checkpoint.bin (after iteration 7)"));
-  for (const char* name : {"last", "best", "0", "12"}) EXPECT_TRUE(IsCheckpointName(name)) << name;
-  for (const char* name : {"", "first", "-1", "3x", "99999999999999999999"}) EXPECT_FALSE(IsCheckpointName(name)) << name;
+  for (const char* name : {"last", "best", "0", "12"}) EXPECT_EQ("", WhyNoCheckpointName(name));
+  for (const char* name : {"", "first", "-1", "3x", "99999999999999999999"})
+    EXPECT_EQ("--checkpoint: expected last, best or a number of iterations, got '" + std::string(name) + "'",
+              WhyNoCheckpointName(name));
 }
 
 }  // namespace

@@ -2,13 +2,16 @@
 #include <gmock/gmock.h>
 #include <mujoco/mjxmacro.h>
 
+#include <cmath>
 #include <filesystem>
 #include <map>
+#include <numeric>
 
 #include "ant_model.hpp"
 #include "half_cheetah_model.hpp"
 #include "humanoid_model.hpp"
 #include "mujoco/model.hpp"
+#include "mujoco/scales.hpp"
 #include "places.hpp"
 
 namespace {
@@ -75,6 +78,48 @@ TEST_P(BuiltInModel, CompilesToTheNumbersOfGymnasiums) {
   EXPECT_THAT(differing, testing::IsEmpty());
   EXPECT_GT(a.size(), 300u);  // the walk covered the whole model
   EXPECT_GT(a.at("body_mass").size(), 7u);
+}
+
+double Sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+// True if a field of `b` is `factor` times the same field of `a`, and not equal to it.
+bool IsScaled(const Fields& a, const Fields& b, const char* field, double factor) {
+  std::vector<double> scaled = a.at(field);
+  for (double& value : scaled) value *= factor;
+  return b.at(field) == scaled && b.at(field) != a.at(field);
+}
+
+// The factors are powers of two, so products are exact.
+TEST(MujocoScales, ScaleTheFieldsAndRestoreEveryBit) {
+  const mj::Model model = mj::LoadText("ant.xml", ant::ModelXml());
+  const Fields before = FieldsOf(model.get());
+  mj::Scales scales;
+  const std::vector<bp::Parameter> parameters = mj::Scales::Parameters();
+  const std::vector<std::pair<std::string, const char*>> fields = {
+      {"mass", "body_mass"}, {"friction", "geom_friction"}, {"actuator_gain", "actuator_gainprm"}, {"gravity", "opt.gravity"}};
+  ASSERT_EQ(fields.size(), parameters.size());
+  for (size_t i = 0; i < fields.size(); ++i) {
+    EXPECT_EQ(fields[i].first, parameters[i].name);
+    scales.Set(model.get(), i, 2);
+    const Fields after = FieldsOf(model.get());
+    for (const auto& [name, field] : fields)
+      EXPECT_EQ(name == fields[i].first, IsScaled(before, after, field, 2)) << field << " by " << fields[i].first;
+    if (i == 0) {
+      EXPECT_TRUE(IsScaled(before, after, "body_inertia", 2));
+      // Constants that MuJoCo derives from masses.
+      EXPECT_NEAR(2 * before.at("body_subtreemass")[0], after.at("body_subtreemass")[0], 1e-9);
+      EXPECT_LT(Sum(after.at("dof_invweight0")), Sum(before.at("dof_invweight0")));
+    }
+    scales.Set(model.get(), i, 1);
+    EXPECT_EQ(before, FieldsOf(model.get())) << fields[i].first;
+  }
+  scales.Set(model.get(), 3, 0);  // weightless
+  EXPECT_EQ(0.0, FieldsOf(model.get()).at("opt.gravity")[2]);
+  scales.Set(model.get(), 0, 0.5);  // two at the same time
+  EXPECT_TRUE(IsScaled(before, FieldsOf(model.get()), "body_mass", 0.5));
+  EXPECT_EQ(0.0, FieldsOf(model.get()).at("opt.gravity")[2]);
+  for (const double wrong : {0.0, -1.0, std::nan(""), HUGE_VAL}) EXPECT_THROW(scales.Set(model.get(), 0, wrong), bp::Error);
+  EXPECT_TRUE(IsScaled(before, FieldsOf(model.get()), "body_mass", 0.5)) << "a rejected factor changes nothing";
 }
 
 INSTANTIATE_TEST_SUITE_P(MuJoCo, BuiltInModel, testing::Values("ant", "half_cheetah", "humanoid"),

@@ -1,4 +1,4 @@
-#include "policy/trial_process.hpp"
+#include "plugin/trial_process.hpp"
 
 #include <chrono>
 #include <stdexcept>
@@ -21,13 +21,14 @@ std::string LastWords(const std::string& text) {
 
 }  // namespace
 
-void RunTrialProcess(const OneTrial& trial, std::vector<std::string> arguments) {
+void RunTrialProcess(const std::filesystem::path& trial_json, const std::vector<std::string>& arguments) {
   ProcessCall call;
-  call.words = {TrialProgram().string(), "run-trial", trial.folder.trial_json().string()};
+  call.words = {TrialProgram().string(), "run-trial", trial_json.string()};
   call.words.insert(call.words.end(), arguments.begin(), arguments.end());
   call.limit = kForever;
   const ProcessEnd end = RunProcess(call);
   if (end.ok()) return;
+  if (!end.started) throw std::runtime_error("cannot start " + call.words[0] + ": " + end.err);
   std::string words = LastWords(end.err);
   while (words.ends_with('\n')) words.pop_back();
   if (!words.empty() && end.signal == 0) throw std::runtime_error(words);
