@@ -8,6 +8,7 @@
 #include "base/json_text.hpp"
 #include "base/scratch_folder.hpp"
 #include "contract/checkpoint_files.hpp"
+#include "contract/one_trial.hpp"
 #include "log/log.hpp"
 #include "plugin/trial_process.hpp"
 #include "policy/commands.hpp"
