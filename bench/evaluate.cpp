@@ -111,5 +111,6 @@ int Main(const std::string& trial_json, uint64_t episodes, int repeats) {
 
 int main(int argc, char** argv) {
   if (argc != 4) return std::fputs("usage: bench_evaluate TRIAL_JSON EPISODES REPEATS\n", stderr), 2;
-  return backplane::bench::Main(argv[1], std::strtoull(argv[2], nullptr, 10), static_cast<int>(std::strtol(argv[3], nullptr, 10)));
+  return backplane::bench::Main(argv[1], std::strtoull(argv[2], nullptr, 10),
+                                static_cast<int>(std::strtol(argv[3], nullptr, 10)));
 }

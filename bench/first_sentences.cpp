@@ -51,7 +51,7 @@ bool RulesOneOut(bp_rng* rng, uint64_t seeds) {
     }
   }
   const std::string sentence = FirstSentence({test_support::Set(std::move(trials))}, "backplane");
-  return sentence.find("not distinguishable from") == std::string::npos;
+  return sentence.find("not shown to be better than") == std::string::npos;
 }
 
 // Returns whether the report of a search of equal settings states a share of luck whose interval excludes all of it.

@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kAlpha = 1 - kLevel;
 constexpr double kOwnSpread = 1.5;  // a pair whose variance is larger by this factor is judged by its own
+constexpr double kRounding = 1e-9;  // of leads that are equal
 constexpr size_t kMostDraws = 20'000, kLeastDraws = 2'000, kMostNumbers = 4'000'000;
 
 // The spread that all points share.
@@ -66,13 +67,52 @@ std::vector<double> ChanceOf(const std::vector<double>& leads, double degrees_of
   return p;
 }
 
+// The same for scores with only two values, by random assignment of all scores to the points.
+std::vector<double> ChanceOfDeals(const std::vector<std::vector<double>>& points, const std::vector<double>& leads,
+                                  uint64_t seed) {
+  std::vector<double> scores, p(points.size(), 1);
+  for (const std::vector<double>& point : points) scores.insert(scores.end(), point.begin(), point.end());
+  const size_t draws = std::clamp(kMostNumbers / scores.size(), kLeastDraws, kMostDraws);
+  bp_rng rng{seed, 0};
+  size_t draw = 0;
+  for (; draw < draws; ++draw) {
+    if (draw == kLeastDraws && std::min(p.front(), p.back()) > 2 * kAlpha * static_cast<double>(draw)) break;
+    for (size_t i = scores.size() - 1; i > 0; --i) std::swap(scores[i], scores[bp_rng_below(&rng, i + 1)]);
+    std::vector<Sample> dealt;
+    auto next = scores.begin();
+    for (const std::vector<double>& point : points) {
+      const auto end = next + static_cast<ptrdiff_t>(point.size());
+      dealt.push_back(Summarise({next, end}));
+      next = end;
+    }
+    const double pooled = Pool(dealt).variance;
+    const Sample& best = *std::ranges::max_element(dealt, {}, &Sample::mean);
+    double widest = Lead(best, dealt[0], pooled) + kRounding;
+    p[0] += widest >= leads.back();
+    for (size_t m = 1; m < points.size(); ++m) {
+      widest = std::max(widest, Lead(best, dealt[m], pooled) + kRounding);
+      p[m] += widest >= leads[leads.size() - m];
+    }
+  }
+  for (double& one : p) one /= static_cast<double>(draw + 1);
+  return p;
+}
+
+bool AllAreOfTwoValues(const std::vector<std::vector<double>>& points) {
+  return std::ranges::all_of(
+      points, [&](const auto& a) { return std::ranges::all_of(points, [&](const auto& b) { return AreOfTwoValues(a, b); }); });
+}
+
 bool IsTested(Verdict verdict) {
   return verdict == Verdict::kNotShown || verdict == Verdict::kMore || verdict == Verdict::kLess;
 }
 
 Judgement Alone(const std::vector<double>& point, const std::vector<double>& base) {
   Judgement out{.verdict = Judge(point, base)};
-  if (IsTested(out.verdict)) out.p = WelchDifference(point, base)->p;
+  if (IsTested(out.verdict)) {
+    out.p = *PairP(point, base);
+    out.exact = AreOfTwoValues(point, base);
+  }
   if (out.verdict == Verdict::kUndefined && point.front() != base.front())
     out = {point.front() > base.front() ? Verdict::kMore : Verdict::kLess, UnpairedPermutation(point, base).p, 1, true};
   return out;
@@ -124,15 +164,16 @@ std::optional<std::vector<char>> RuledOut(const std::vector<std::vector<double>>
   std::ranges::sort(order, std::ranges::greater{}, [&](size_t i) { return leads[i]; });
   std::vector<double> sorted;
   for (const size_t i : order) sorted.push_back(leads[i]);
-  const std::vector<double> p = ChanceOf(sorted, pooled.degrees_of_freedom, seed);
+  const std::vector<double> p =
+      AllAreOfTwoValues(points) ? ChanceOfDeals(points, sorted, seed) : ChanceOf(sorted, pooled.degrees_of_freedom, seed);
 
   std::vector<char> out(points.size(), 0);
   // With two points, the first rule would be a one-sided test of a side that was chosen after looking.
   const bool all = points.size() > 2 && p[0] < kAlpha;
   for (size_t rank = 0; rank < order.size(); ++rank) {
     if (!all && p[order.size() - rank] >= kAlpha) break;
-    const auto pair = WelchDifference(points[chosen], points[order[rank]]);
-    out[order[rank]] = leads[order[rank]] > 0 && (!pair || pair->p < kAlpha);
+    const std::optional<double> pair = PairP(points[chosen], points[order[rank]]);
+    out[order[rank]] = leads[order[rank]] > 0 && (!pair || *pair < kAlpha);
   }
   return out;
 }

@@ -1,7 +1,8 @@
-// Decides whether one side exceeds the other by Welch's interval of independent scores, for reports.
+// Decides whether one side exceeds the other by Welch's test of independent scores, for reports.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace backplane::statistics {
@@ -13,12 +14,16 @@ enum class Verdict {
   kOne = 1,    // a side has at most one score, so its spread is unknown
   kTooFew,     // fewer than kLeastToJudge on a side
   kUndefined,  // no side has a spread
-  kNotShown,   // the interval of the difference contains 0
+  kNotShown,   // PairP is 0.05 or more
   kMore,       // a exceeds b
   kLess,
 };
 
-// Uses Welch's unpaired 95 % interval. The paired interval is only displayed: choosing between two tests after seeing the data
+// p of Welch's unpaired test, or of the exact test if the scores have only two values (solved or not). Absent: no side has a
+// spread. Each side needs two scores.
+std::optional<double> PairP(const std::vector<double>& a, const std::vector<double>& b);
+
+// Decides by PairP at 5 %. The paired interval is only displayed: choosing between two tests after seeing the data
 // finds too many differences.
 Verdict Judge(const std::vector<double>& a, const std::vector<double>& b);
 

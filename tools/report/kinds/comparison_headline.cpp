@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 #include <iterator>
+#include <ranges>
 
 #include "kinds/change.hpp"
 #include "statistics/difference.hpp"
@@ -75,11 +76,12 @@ std::vector<Compared> CompareWith(const ComparisonParts& parts, size_t baseline,
   return all;
 }
 
-// Points of the same machine that the chosen one was compared with.
+// Points of the same machine that the chosen one was compared with, each list from the best point on.
 struct Rivals {
-  std::vector<std::string> alike, unknown;  // not distinguishable; too few seeds
-  size_t fewest = 0;                        // seeds of a compared point
-  size_t judged = 0;
+  std::vector<size_t> alike, worse, unknown;  // not shown to be worse; shown to be worse; too few seeds
+  size_t fewest = 0, most = 0;                // seeds of a compared point; without one, of all points
+
+  bool AreJudged() const { return !alike.empty() || !worse.empty(); }
 };
 
 Rivals FindRivals(const ComparisonParts& parts, size_t chosen, const MeasureSpec& measure) {
@@ -91,26 +93,31 @@ Rivals FindRivals(const ComparisonParts& parts, size_t chosen, const MeasureSpec
   };
   Rivals rivals;
   std::vector<std::vector<double>> judged{scores_of(chosen).values};
-  std::vector<std::string> names;
+  std::vector<size_t> others;
   rivals.fewest = judged.front().size();
-  for (size_t i = 0; i < parts.points.size(); ++i) {
-    if (i == chosen || parts.points[i].group != parts.points[chosen].group) continue;
+  for (const size_t i : PointsIn(parts, parts.points[chosen].group)) {
+    if (i == chosen) continue;
     SeedScores scores = scores_of(i);
     if (scores.values.empty() || scores.incomplete || scores.missing > 0) continue;
     if (!std::ranges::all_of(scores.values, [](double value) { return std::isfinite(value); })) continue;
-    rivals.fewest = std::min(rivals.fewest, scores.values.size());
     if (std::min(scores.values.size(), judged.front().size()) < statistics::kLeastToJudge) {
-      rivals.unknown.push_back(parts.points[i].name);
+      rivals.unknown.push_back(i);
     } else {
       judged.push_back(std::move(scores.values));
-      names.push_back(parts.points[i].name);
+      others.push_back(i);
     }
   }
-  rivals.judged = names.size();
-  if (names.empty()) return rivals;
+  if (others.empty()) {
+    for (const size_t i : rivals.unknown) rivals.fewest = std::min(rivals.fewest, scores_of(i).values.size());
+    return rivals;
+  }
+  const auto [fewest, most] = std::ranges::minmax(judged | std::views::transform([](const auto& one) { return one.size(); }));
+  rivals.fewest = fewest, rivals.most = most;
   const std::optional<std::vector<char>> out = statistics::RuledOut(judged, 0, kSeedOfRivals);
-  for (size_t i = 0; i < names.size(); ++i)
-    if (!out || !(*out)[i + 1]) rivals.alike.push_back(names[i]);
+  for (size_t i = 0; i < others.size(); ++i) (out && (*out)[i + 1] ? rivals.worse : rivals.alike).push_back(others[i]);
+  for (std::vector<size_t>* list : {&rivals.alike, &rivals.worse})
+    std::ranges::stable_sort(*list, std::ranges::greater{},
+                             [&](size_t i) { return sign * parts.scoring.Value(i, measure)->value; });
   return rivals;
 }
 
@@ -135,8 +142,7 @@ std::string NameWithGain(const ComparisonParts& parts, const Compared& one, size
 std::string BestOfBetter(const ComparisonParts& parts, const std::vector<Compared>& all, const MeasureSpec& measure) {
   const Rivals rivals = FindRivals(parts, all.front().point, measure);
   const bool alone = std::ranges::none_of(all, [&](const Compared& one) {
-    return one.judged.verdict == PointVerdict::kBetter &&
-           std::ranges::find(rivals.alike, parts.points[one.point].name) != rivals.alike.end();
+    return one.judged.verdict == PointVerdict::kBetter && std::ranges::find(rivals.alike, one.point) != rivals.alike.end();
   });
   return alone ? fmt::format(" {} is the best of these.", parts.points[all.front().point].name)
                : " None of these is shown to be the best.";
@@ -343,21 +349,32 @@ std::string ExcludedText(const ComparisonParts& parts, const std::vector<Exclude
 }
 
 std::string RivalsOf(const ComparisonParts& parts, size_t chosen, const MeasureSpec& measure) {
-  const auto [alike, unknown, fewest, judged] = FindRivals(parts, chosen, measure);
-  if (judged == 0 && !unknown.empty())
-    return fmt::format("; {} per point: too few to distinguish it from others",
-                       fewest == 1 ? "one seed" : fmt::format("{} seeds", fewest));
-  if (judged == 0 && unknown.empty()) return "";
-  const std::string untold =
-      unknown.size() > kNamed ? fmt::format("{} points", unknown.size()) : fmt::format("{}", fmt::join(unknown, ", "));
-  const std::string rest =
-      unknown.empty() ? fmt::format(" ({} seeds)", fewest) : fmt::format("; too few seeds to distinguish it from {}", untold);
-  if (alike.empty())
-    return fmt::format("; every {} is distinguishable from it{}", unknown.empty() ? "other point" : "point with enough seeds",
-                       rest);
-  const auto named = alike.begin() + static_cast<ptrdiff_t>(std::min(kNamed, alike.size()));
-  return fmt::format("; not distinguishable from {}{}{}", fmt::join(alike.begin(), named, ", "),
-                     named != alike.end() ? fmt::format(" and {} more", alike.end() - named) : "", rest);
+  const Rivals rivals = FindRivals(parts, chosen, measure);
+  const auto& [alike, worse, unknown, fewest, most] = rivals;
+  if (!rivals.AreJudged())
+    return unknown.empty() ? ""
+                           : fmt::format("; {} per point: too few to show that it is better",
+                                         fewest == 1 ? "one seed" : fmt::format("{} seeds", fewest));
+  const auto with_value = [&](size_t point) {
+    return fmt::format("{} ({})", parts.points[point].name, WithUnit(*parts.scoring.Value(point, measure), measure));
+  };
+  std::string text;
+  if (alike.empty()) {
+    text = fmt::format("; shown to be better than {}{}", with_value(worse[0]), worse.size() == 1 ? "" : " and all below it");
+  } else {
+    const size_t named = std::min(kNamed, alike.size());
+    std::vector<std::string> names;
+    for (size_t i = 0; i < named; ++i) names.push_back(with_value(alike[i]));
+    text = fmt::format("; not shown to be better than {}", fmt::join(names, ", "));
+    if (alike.size() > named) text += fmt::format(" and {} more", alike.size() - named);
+    if (!worse.empty())
+      text += fmt::format(", but better than {}",
+                          worse.size() == 1 ? parts.points[worse[0]].name : fmt::format("{} others", worse.size()));
+  }
+  text += fmt::format("; {} seeds{} each", fewest, most > fewest ? " or more" : "");
+  if (unknown.empty()) return text;
+  return text + fmt::format("; too few seeds to compare it with {}",
+                            unknown.size() == 1 ? parts.points[unknown[0]].name : fmt::format("{} more", unknown.size()));
 }
 
 std::string ComparisonHeadline(const ComparisonParts& parts) {

@@ -129,12 +129,14 @@ std::optional<PointVerdict> WithoutTest(const SeedScores& point, const SeedScore
 }
 
 // "exact test, p = 0.029: neither side has a spread", "p = 0.02 but 0.18 after correction for 9 comparisons"
-std::string EvidenceText(const statistics::Judgement& test, size_t comparisons) {
+std::string EvidenceText(const statistics::Judgement& test, size_t comparisons, bool have_spread) {
   const std::string corrected = comparisons > 1 ? fmt::format(" after correction for {} comparisons", comparisons) : "";
-  if (test.verdict != statistics::Verdict::kNotShown)
-    return test.exact ? fmt::format("exact test, p = {:.2g}{}: neither side has a spread", test.adjusted_p, corrected) : "";
-  if (test.p >= 1 - statistics::kLevel) return "";
-  return fmt::format("p = {:.2g} but {:.2g}{}", test.p, test.adjusted_p, corrected);
+  const bool is_told = test.verdict != statistics::Verdict::kNotShown;
+  if (!is_told && test.p < 1 - statistics::kLevel)
+    return fmt::format("p = {:.2g} but {:.2g}{}", test.p, test.adjusted_p, corrected);
+  if (!test.exact) return "";
+  const char* reason = have_spread ? "all scores have one of two values" : "neither side has a spread";
+  return fmt::format("exact test, p = {:.2g}{}: {}", test.adjusted_p, corrected, reason);
 }
 
 std::string Detail(const SeedScores& point, const SeedScores& base, PointVerdict verdict, const std::string& evidence) {
@@ -175,7 +177,8 @@ std::vector<JudgedPoint> Scoring::VerdictsAgainst(size_t baseline, const Measure
     PointVerdict verdict =
         is_told ? Directed(tests[i].verdict == statistics::Verdict::kMore, measure.direction) : PointVerdict::kNotShown;
     if (scores[i].below_floors) verdict = PointVerdict::kBelowFloors;
-    const std::string evidence = scores[i].below_floors ? "" : EvidenceText(tests[i], tests.size());
+    const std::string evidence =
+        scores[i].below_floors ? "" : EvidenceText(tests[i], tests.size(), HasSpread(values[i]) || HasSpread(base.values));
     judged[tested[i]] = {verdict, Detail(scores[i], base, verdict, evidence)};
   }
   return judged;

@@ -50,6 +50,26 @@ TEST(Permutation, ManyScoresAreDealtAtRandom) {
   EXPECT_DOUBLE_EQ(UnpairedPermutation(a, b, 1).p, 1.0 / (kDeals + 1));
 }
 
+// SciPy's fisher_exact of equal sizes: ([[4, 1], [0, 5]]) 0.0476190476, ([[9, 1], [3, 7]]) 0.0197666111; one tail half of it.
+TEST(Permutation, TwoValuesAreCountedByFishersFormula) {
+  const auto solved = [](size_t count, size_t runs) {
+    Scores scores(runs, 0);
+    std::fill_n(scores.begin(), count, 500);
+    return scores;
+  };
+  EXPECT_NEAR(UnpairedPermutation(solved(4, 5), solved(0, 5)).p, 0.047619047619, 1e-9);
+  EXPECT_NEAR(UnpairedPermutation(solved(9, 10), solved(3, 10)).p, 0.019766611098, 1e-9);
+  EXPECT_NEAR(UnpairedPermutation(solved(9, 10), solved(3, 10), 0, Tail::kUpper).p, 0.019766611098 / 2, 1e-9);
+  EXPECT_EQ(UnpairedPermutation(solved(3, 10), solved(9, 10)).deals, 184'756u);
+  const PermutationTest many = UnpairedPermutation(solved(19, 25), solved(9, 25));
+  EXPECT_TRUE(many.exact);
+  EXPECT_NEAR(many.p, 0.009595048588, 1e-9);
+  // The enumeration of all deals, which a third value brings back.
+  Scores third = solved(2, 6);
+  third[0] += 1e-7;
+  EXPECT_EQ(UnpairedPermutation(solved(5, 6), solved(2, 6)).extreme, UnpairedPermutation(solved(5, 6), third).extreme);
+}
+
 TEST(Permutation, EqualScoresHaveP1) { EXPECT_EQ(UnpairedPermutation({5, 5, 5}, {5, 5, 5}).p, 1); }
 
 TEST(Holm, StepsDownInTheOrderOfP) {

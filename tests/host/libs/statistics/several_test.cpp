@@ -28,6 +28,20 @@ TEST(Several, CorrectsByHolm) {
   EXPECT_EQ(JudgeAgainst({{1, 2, 3}}, kBase)[0].verdict, Verdict::kTooFew);
 }
 
+// Welch's p of 4 solved runs against 0 of 5 is 0.016, the exact one 0.048. For 9 against 4 of 10: 0.020 and 0.057.
+TEST(Several, JudgesTwoValuesExactly) {
+  const Values none(5, 0), four = {500, 500, 500, 500, 0};
+  const Judgement told = JudgeAgainst({four}, none)[0];
+  EXPECT_NEAR(told.p, 0.047619047619, 1e-9);
+  EXPECT_TRUE(told.exact);
+  EXPECT_EQ(told.verdict, Verdict::kMore);
+  EXPECT_EQ(JudgeAgainst({four, four}, none)[0].verdict, Verdict::kNotShown);
+  const Values nine = {0, 1, 1, 1, 1, 1, 1, 1, 1, 1}, others = {0, 0, 0, 0, 0, 0, 1, 1, 1, 1};
+  EXPECT_NEAR(JudgeAgainst({nine}, others)[0].p, 0.057275541795665, 1e-9);
+  EXPECT_EQ(JudgeAgainst({nine}, others)[0].verdict, Verdict::kNotShown);
+  EXPECT_EQ(*RuledOut({nine, others}, 0), (std::vector<char>{0, 0}));
+}
+
 TEST(Several, RulesOutOnlyClearlyWorsePoints) {
   const Values best = {21, 22, 23, 24, 25}, close = {20, 23, 22, 24, 25};
   EXPECT_EQ(*RuledOut({best, close, kBase}, 0), (std::vector<char>{0, 0, 1}));

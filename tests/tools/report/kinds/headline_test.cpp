@@ -220,15 +220,15 @@ TEST(Headline, PointsOfOneValueAreNotSeparated) {
 
 TEST(Headline, NamesASweepsBestPointAndItsRivals) {
   EXPECT_EQ(
-      "runners=4 envs=1 has the best eval/return: 21.00 ± 1.96; not distinguishable from runners=2 envs=1 (5 seeds). "
-      "± is a 95 % interval over seeds; higher is better.",
+      "runners=4 envs=1 has the best eval/return: 21.00 ± 1.96; not shown to be better than runners=2 envs=1 "
+      "(20.00 ± 1.96), but better than runners=1 envs=1; 5 seeds each. ± is a 95 % interval over seeds; higher is better.",
       ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), Returns(4, 19, 5)}, {}));
   EXPECT_EQ(
-      "runners=2 envs=1 has the best eval/return: 20.00 ± 1.96; every other point is distinguishable from it (5 seeds). "
-      "± is a 95 % interval over seeds; higher is better.",
+      "runners=2 envs=1 has the best eval/return: 20.00 ± 1.96; shown to be better than runners=1 envs=1 "
+      "(10.00 ± 1.96); 5 seeds each. ± is a 95 % interval over seeds; higher is better.",
       ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5)}, {}));
   EXPECT_EQ(
-      "runners=2 envs=1 has the best eval/return: 18; one seed per point: too few to distinguish it from others. "
+      "runners=2 envs=1 has the best eval/return: 18; one seed per point: too few to show that it is better. "
       "Higher is better.",
       ComparisonHeadlineOf({Returns(1, 8, 1), Returns(2, 18, 1)}, {}));
 }
@@ -241,21 +241,22 @@ TEST(Headline, TheBestWithoutASpreadFollowsTheExactTest) {
   };
   // By hand: 2 of C(10, 5) = 252 permutations, times 3 pairs of points, is 0.024; times 10 pairs, 0.079.
   EXPECT_EQ(
-      "runners=2 envs=1 has the best eval/return: 500 ± 0; every other point is distinguishable from it (5 seeds). "
-      "± is a 95 % interval over seeds; higher is better.",
+      "runners=2 envs=1 has the best eval/return: 500 ± 0; shown to be better than runners=1 envs=1 (9.4 ± 0) "
+      "and all below it; 5 seeds each. ± is a 95 % interval over seeds; higher is better.",
       ComparisonHeadlineOf({solved(1, 9.4), solved(2, 500), solved(4, 9.4)}, {}));
   EXPECT_TRUE(
       Contains(ComparisonHeadlineOf({solved(1, 9.4), solved(2, 500), solved(4, 9.4), solved(8, 9.4), solved(16, 9.4)}, {}),
-               "not distinguishable from runners=1 envs=1, "));
+               "not shown to be better than runners=1 envs=1 (9.4 ± 0), "));
 }
 
 TEST(Headline, CountsOnlyTheSeedsOfPointsThatWereJudged) {
   std::vector<TrialData> failed = Returns(4, 30, 2);
   failed[0].state = TrialState::kFailed;
   failed[0].outcome = Outcome::kPlugin;
-  EXPECT_TRUE(Contains(ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), failed}, {}),
-                       "every other point is distinguishable from it (5 seeds); not considered: runners=4 envs=1 (1 of 2 runs "
-                       "failed)."));
+  EXPECT_TRUE(Contains(
+      ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), failed}, {}),
+      "shown to be better than runners=1 envs=1 (10.00 ± 1.96); 5 seeds each; not considered: runners=4 envs=1 (1 of 2 runs "
+      "failed)."));
 }
 
 TEST(Headline, TheBestFollowsTheFilesSelection) {
@@ -269,8 +270,9 @@ TEST(Headline, TheBestFollowsTheFilesSelection) {
 
 TEST(Headline, OneShortPointSilencesNoOther) {
   EXPECT_EQ(
-      "runners=4 envs=1 has the best eval/return: 32.00 ± 1.96; every point with enough seeds is distinguishable "
-      "from it; too few seeds to distinguish it from runners=2 envs=1. ± is a 95 % interval over seeds; higher is better.",
+      "runners=4 envs=1 has the best eval/return: 32.00 ± 1.96; shown to be better than runners=1 envs=1 "
+      "(10.00 ± 1.96); 5 seeds each; too few seeds to compare it with runners=2 envs=1. ± is a 95 % interval over seeds; "
+      "higher is better.",
       ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 1), Returns(4, 30, 5)}, {}));
 }
 
