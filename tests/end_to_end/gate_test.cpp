@@ -89,7 +89,7 @@ TEST_F(GateCommand, PassesSimilarResultsUntilTheLimitIsTight) {
   EXPECT_EQ(undecided.exit, 4) << undecided.err;
   EXPECT_THAT(undecided.out,
               AllOf(StartsWith("UNDECIDED: the change of eval/return is neither shown to be below 0 % nor above it."),
-                    HasSubstr("10 seeds each, after all 2 looks")));
+                    HasSubstr("10 seeds each, after all 2 planned looks")));
   EXPECT_EQ(Starts("pole_gate"), 10u) << "no more seeds than the baseline has";
 }
 

@@ -42,7 +42,7 @@ BUDGETS = {
     "tools/author": 320,
     "tools/export": 100,
     "tools/policy": 910,
-    "tools/report": 20185,
+    "tools/report": 20200,
     "tools/study": 4065,
     "tools/validate": 6150,
 }

@@ -41,11 +41,14 @@ size_t LooksOf(const std::vector<JudgedTask>& tasks) {
   return looks;
 }
 
-// "x", and for a pair with a winner "x, where its return is higher by 12 (95 % interval 3 to 21), 8 seeds each".
+// For a pair with a winner "x, where its return is higher by 12 (95 % interval 3 to 21), 8 seeds each", else "x (return: a 12.3
+// ± 2.1, b 14.0 ± 3.0; ± 95 %; 8 seeds each)", or "x" without scores.
 std::string TaskWithLead(const JudgedTask& task, size_t pair) {
   const PairJudgement& judged = task.judgement.pairs[pair];
   const bool has_winner = judged.answer == Answer::kFirst || judged.answer == Answer::kSecond;
-  if (!has_winner) return task.task.name;
+  if (judged.answer == Answer::kInvalid || judged.answer == Answer::kOneValue) return task.task.name;
+  if (!has_winner)
+    return fmt::format("{} ({}; ± 95 %; {})", task.task.name, MeansText(task.scores, judged), Counted(task.scores, judged));
   return fmt::format("{}, where {}, {}", task.task.name, LeadText(task.scores, judged), Counted(task.scores, judged));
 }
 
@@ -77,7 +80,7 @@ std::string PairOverTasks(const std::vector<JudgedTask>& tasks, size_t pair) {
                           names.size(), tasks.size(), on);
     } else {
       text += leads ? fmt::format("{} and {} {} on {}", first, second, words, on) : fmt::format("on {} they {}", on, words);
-      if (answer == Answer::kNotRanked) text += " (neither is shown to beat both doing nothing and acting at random)";
+      if (answer == Answer::kNotRanked) text += ", because neither is shown to beat both doing nothing and acting at random";
     }
   }
   return text;

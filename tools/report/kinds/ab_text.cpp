@@ -45,9 +45,7 @@ std::string DifferenceText(const AbScores& scores, const PairJudgement& pair) {
 }
 
 std::string Means(const AbScores& scores, const PairJudgement& pair) {
-  return fmt::format("{}: {} {}, {} {} (± 95 %; {})", scores.metric.title, scores.arms[pair.first].name,
-                     MeanOf(scores, pair, pair.first), scores.arms[pair.second].name, MeanOf(scores, pair, pair.second),
-                     Counted(scores, pair));
+  return fmt::format("{} (± 95 %; {})", MeansText(scores, pair), Counted(scores, pair));
 }
 
 // For speeds: "; CPU time 1.01 times (0.99 to 1.03)".
@@ -233,6 +231,11 @@ std::string Counted(const AbScores& scores, const PairJudgement& pair) {
   if (scores.terms.speed) return fmt::format("{} blocks", pair.n);
   const size_t first = JudgedScores(scores, pair, pair.first).size(), second = JudgedScores(scores, pair, pair.second).size();
   return first == second ? fmt::format("{} seeds each", first) : fmt::format("{} and {} seeds", first, second);
+}
+
+std::string MeansText(const AbScores& scores, const PairJudgement& pair) {
+  return fmt::format("{}: {} {}, {} {}", scores.metric.title, scores.arms[pair.first].name, MeanOf(scores, pair, pair.first),
+                     scores.arms[pair.second].name, MeanOf(scores, pair, pair.second));
 }
 
 std::string LeadText(const AbScores& scores, const PairJudgement& pair) {

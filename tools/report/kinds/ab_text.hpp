@@ -19,7 +19,8 @@ std::vector<std::string> RemarksOn(const AbScores& scores, const ArmsJudgement& 
 
 // The lead of the better arm: "its return is higher by 12 (95 % interval 3 to 21)".
 std::string LeadText(const AbScores& scores, const PairJudgement& pair);
-std::string Counted(const AbScores& scores, const PairJudgement& pair);  // "8 seeds each", "5 blocks"
+std::string MeansText(const AbScores& scores, const PairJudgement& pair);  // "eval/return: a 12.3 ± 2.1, b 14.0 ± 3.0"
+std::string Counted(const AbScores& scores, const PairJudgement& pair);    // "8 seeds each", "5 blocks"
 
 // The state of a running comparison: "look 2 of 5: eval/return a 12.3 ± 2.1, b 14.0 ± 3.0: not decided".
 std::string StandingOfArms(const AbScores& scores, const ArmsJudgement& judgement);

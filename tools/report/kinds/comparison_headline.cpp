@@ -7,7 +7,6 @@
 #include <cctype>
 #include <cmath>
 #include <iterator>
-#include <ranges>
 
 #include "kinds/change.hpp"
 #include "statistics/difference.hpp"
@@ -79,45 +78,50 @@ std::vector<Compared> CompareWith(const ComparisonParts& parts, size_t baseline,
 // Points of the same machine that the chosen one was compared with, each list from the best point on.
 struct Rivals {
   std::vector<size_t> alike, worse, unknown;  // not shown to be worse; shown to be worse; too few seeds
-  size_t fewest = 0, most = 0;                // seeds of a compared point; without one, of all points
+  size_t fewest = 0, most = 0;                // seeds of a compared point
 
   bool AreJudged() const { return !alike.empty() || !worse.empty(); }
 };
 
-Rivals FindRivals(const ComparisonParts& parts, size_t chosen, const MeasureSpec& measure) {
+// The other points of the chosen one's machine with a finite score on each seed, from the best on.
+std::vector<size_t> Candidates(const ComparisonParts& parts, size_t chosen, const MeasureSpec& measure) {
+  std::vector<size_t> found;
+  for (const size_t i : PointsIn(parts, parts.points[chosen].group)) {
+    const SeedScores scores = parts.scoring.Scores(i, measure);
+    const bool is_whole = !scores.values.empty() && !scores.incomplete && scores.missing == 0;
+    if (i != chosen && is_whole && std::ranges::all_of(scores.values, [](double value) { return std::isfinite(value); }))
+      found.push_back(i);
+  }
   const double sign = measure.direction < 0 ? -1 : 1;
+  std::ranges::stable_sort(found, std::ranges::greater{},
+                           [&](size_t i) { return sign * parts.scoring.Value(i, measure)->value; });
+  return found;
+}
+
+Rivals FindRivals(const ComparisonParts& parts, size_t chosen, const MeasureSpec& measure) {
   const auto scores_of = [&](size_t point) {
-    SeedScores scores = parts.scoring.Scores(point, measure);
-    for (double& value : scores.values) value *= sign;
+    std::vector<double> scores = parts.scoring.Scores(point, measure).values;
+    for (double& score : scores) score *= measure.direction < 0 ? -1 : 1;
     return scores;
   };
   Rivals rivals;
-  std::vector<std::vector<double>> judged{scores_of(chosen).values};
+  std::vector<std::vector<double>> judged{scores_of(chosen)};
   std::vector<size_t> others;
-  rivals.fewest = judged.front().size();
-  for (const size_t i : PointsIn(parts, parts.points[chosen].group)) {
-    if (i == chosen) continue;
-    SeedScores scores = scores_of(i);
-    if (scores.values.empty() || scores.incomplete || scores.missing > 0) continue;
-    if (!std::ranges::all_of(scores.values, [](double value) { return std::isfinite(value); })) continue;
-    if (std::min(scores.values.size(), judged.front().size()) < statistics::kLeastToJudge) {
+  rivals.fewest = rivals.most = judged.front().size();
+  for (const size_t i : Candidates(parts, chosen, measure)) {
+    std::vector<double> scores = scores_of(i);
+    if (std::min(scores.size(), judged.front().size()) < statistics::kLeastToJudge) {
       rivals.unknown.push_back(i);
-    } else {
-      judged.push_back(std::move(scores.values));
-      others.push_back(i);
+      continue;
     }
+    rivals.fewest = std::min(rivals.fewest, scores.size());
+    rivals.most = std::max(rivals.most, scores.size());
+    judged.push_back(std::move(scores));
+    others.push_back(i);
   }
-  if (others.empty()) {
-    for (const size_t i : rivals.unknown) rivals.fewest = std::min(rivals.fewest, scores_of(i).values.size());
-    return rivals;
-  }
-  const auto [fewest, most] = std::ranges::minmax(judged | std::views::transform([](const auto& one) { return one.size(); }));
-  rivals.fewest = fewest, rivals.most = most;
+  if (others.empty()) return rivals;
   const std::optional<std::vector<char>> out = statistics::RuledOut(judged, 0, kSeedOfRivals);
   for (size_t i = 0; i < others.size(); ++i) (out && (*out)[i + 1] ? rivals.worse : rivals.alike).push_back(others[i]);
-  for (std::vector<size_t>* list : {&rivals.alike, &rivals.worse})
-    std::ranges::stable_sort(*list, std::ranges::greater{},
-                             [&](size_t i) { return sign * parts.scoring.Value(i, measure)->value; });
   return rivals;
 }
 
@@ -351,13 +355,16 @@ std::string ExcludedText(const ComparisonParts& parts, const std::vector<Exclude
 std::string RivalsOf(const ComparisonParts& parts, size_t chosen, const MeasureSpec& measure) {
   const Rivals rivals = FindRivals(parts, chosen, measure);
   const auto& [alike, worse, unknown, fewest, most] = rivals;
-  if (!rivals.AreJudged())
-    return unknown.empty() ? ""
-                           : fmt::format("; {} per point: too few to show that it is better",
-                                         fewest == 1 ? "one seed" : fmt::format("{} seeds", fewest));
   const auto with_value = [&](size_t point) {
     return fmt::format("{} ({})", parts.points[point].name, WithUnit(*parts.scoring.Value(point, measure), measure));
   };
+  if (!rivals.AreJudged() && unknown.empty()) return "";
+  if (!rivals.AreJudged()) {
+    size_t seeds = fewest;
+    for (const size_t point : unknown) seeds = std::min(seeds, parts.scoring.Scores(point, measure).values.size());
+    return fmt::format("; the next is {}, but {} per point cannot show which is better", with_value(unknown[0]),
+                       seeds == 1 ? "one seed" : fmt::format("{} seeds", seeds));
+  }
   std::string text;
   if (alike.empty()) {
     text = fmt::format("; shown to be better than {}{}", with_value(worse[0]), worse.size() == 1 ? "" : " and all below it");

@@ -235,10 +235,10 @@ class Gate {
   }
 
   std::string Needed() const {
-    return fmt::format(" With about {}, {:g} % of gates would decide a change of that size.",
+    return fmt::format(" With about {}, {:g} % of gates would decide a change of {}.",
                        condition_.speed ? fmt::format("{} blocks, or on a machine with less noise", *out_.needed)
                                         : fmt::format("{} seeds per side", *out_.needed),
-                       100 * statistics::kPower);
+                       100 * statistics::kPower, Signed(*out_.change_pct));
   }
 
   // "Change -12.3 % (90 % interval -15.1 % to -9.4 %): baseline 195 ± 4, now 171 ± 5 (± 95 %); 5 seeds each, decided at look 1
@@ -264,7 +264,9 @@ class Gate {
     }
     if (!request_.looks) return text;
     if (!out_.decided) return text + fmt::format(", look {} of {} so far", test.looks, request_.looks->max);
-    if (test.looks == request_.looks->max) return text + fmt::format(", after all {} looks", test.looks);
+    if (test.looks == request_.looks->max)
+      return text + fmt::format(", after {} planned looks",
+                                test.looks == 1 ? "the only one of its" : fmt::format("all {}", test.looks));
     return text + fmt::format(", decided at look {} of {}: further seeds are not needed", test.looks, request_.looks->max);
   }
 

@@ -56,8 +56,9 @@ std::string OfSeries(size_t series, const ParallelEfficiency& analysis) {
   if (!fastest) {
     const Setting& next = *FastestOther(series, baseline, analysis);
     return fmt::format(
-        "no setting is shown to be faster than {} ({}); {}, the fastest other one, has {} times its speed: measure "
-        "longer",
+        "no setting is shown to be faster than the baseline, {} ({}); {} is the fastest of the others, with {} times its "
+        "speed: "
+        "measure longer",
         baseline.name, Speed(baseline), next.name, FormatNumber(SpeedRatio(next, baseline), 3));
   }
   std::string text = fmt::format("{} is {} times as fast as {} ({})", fastest->name,

@@ -52,7 +52,7 @@ TEST(GateJudge, SeedsNeededHaveTheirPower) {
   const GateJudgement undecided = JudgeReturns({101, 102, 103, 104, 105}, {101, 103, 102, 104, 106}, kNoLoss, std::nullopt);
   EXPECT_EQ(undecided.needed, 960u);
   EXPECT_THAT(undecided.sentence,
-              testing::EndsWith(" With about 960 seeds per side, 80 % of gates would decide a change of that size."));
+              testing::EndsWith(" With about 960 seeds per side, 80 % of gates would decide a change of +0.194 %."));
 }
 
 TEST(GateJudge, ExplainsTestsThatDisagree) {

@@ -50,13 +50,13 @@ TEST(Headline, NamesThoseThatAreNotShownToBeSlower) {
 
 TEST(Headline, ReportsThatNoSettingIsShownToBeFaster) {
   const std::string close = Headline(Speeds({{1, 1000}, {2, 1010}, {4, 1020}, {8, 900}}));
-  EXPECT_TRUE(
-      close.starts_with("No setting is shown to be faster than 1 x 1 (1,000 ± 28 steps/s); 4 x 1, the fastest other one, "
-                        "has 1.02 ± "))
+  EXPECT_TRUE(close.starts_with(
+      "No setting is shown to be faster than the baseline, 1 x 1 (1,000 ± 28 steps/s); 4 x 1 is the fastest of the others, "
+      "with 1.02 ± "))
       << close;
   EXPECT_TRUE(Contains(close, " times its speed: measure longer. Intervals are 95 %, over seeds.")) << close;
-  EXPECT_TRUE(
-      Contains(Headline(Speeds({{1, 1000}, {2, 800}, {4, 700}, {8, 900}})), "; 8 x 1, the fastest other one, has 0.900 ± "));
+  EXPECT_TRUE(Contains(Headline(Speeds({{1, 1000}, {2, 800}, {4, 700}, {8, 900}})),
+                       "; 8 x 1 is the fastest of the others, with 0.900 ± "));
 }
 
 TEST(Headline, OneFastSeedDoesNotHideASettingThatIsShownToBeFaster) {
@@ -228,7 +228,8 @@ TEST(Headline, NamesASweepsBestPointAndItsRivals) {
       "(10.00 ± 1.96); 5 seeds each. ± is a 95 % interval over seeds; higher is better.",
       ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5)}, {}));
   EXPECT_EQ(
-      "runners=2 envs=1 has the best eval/return: 18; one seed per point: too few to show that it is better. "
+      "runners=2 envs=1 has the best eval/return: 18; the next is runners=1 envs=1 (8), but one seed per point cannot "
+      "show which is better. "
       "Higher is better.",
       ComparisonHeadlineOf({Returns(1, 8, 1), Returns(2, 18, 1)}, {}));
 }

@@ -146,7 +146,8 @@ TEST_F(QuestionTest, AColumnLendsItsTitle) {
 
 TEST_F(QuestionTest, ASweepOfLearningRatesDoesNotBeginWithSpeed) {
   EXPECT_EQ(
-      "lr=0.01 has the best return: 450; one seed per point: too few to show that it is better. Higher is "
+      "lr=0.01 has the best return: 450; the next is lr=0.1 (20), but one seed per point cannot show which is better. Higher "
+      "is "
       "better.",
       FirstSentence({set_}, "backplane"));
 }
