@@ -179,10 +179,14 @@ class Batch {
   void TakeOver() {
     const BatchRecord& record = state_.log->record();
     std::vector<std::string> damages;
-    ChangedStates damaged = TakeDamagedBack(state_.request.out, state_.plan, record, state_.names, &damages);
+    ChangedStates changes = TakeDamagedBack(state_.request.out, state_.plan, record, state_.names, &damages);
     for (const std::string& damage : damages) state_.display.Note(damage);
+    if (!state_.only.any()) {
+      const std::string extended = FollowBudgets(state_.request.out, state_.plan, record, &changes);
+      if (!extended.empty()) state_.display.Note(extended);
+    }
     state_.SetStates(
-        OpenSchedule(state_.plan, record, state_.only, failure_policy_, state_.names, std::move(damaged), &state_.schedule));
+        OpenSchedule(state_.plan, record, state_.only, failure_policy_, state_.names, std::move(changes), &state_.schedule));
     const std::string others = SayWhatIsNotInThePlan(state_.plan, record);
     if (!others.empty()) state_.display.Note(others);
   }

@@ -8,6 +8,7 @@
 #include "base/json_text.hpp"
 #include "base/process.hpp"
 #include "contract/placeholders.hpp"
+#include "contract/recorded_budget.hpp"
 #include "contract/schema.hpp"
 #include "plugin/loader.hpp"
 #include "record/host_info.hpp"
@@ -226,6 +227,9 @@ void WriteBatchFiles(const BatchRequest& request) {
   WriteFileAtomic(folder.config(), YamlText(CompleteConfig(request.plan), {}));
   WritePlanFile(folder.plan(), PlanLines(request.plan));
   RunInfo run;
+  run.plan_schema = request.plan.schema;
+  const Experiment& base = request.plan.base.experiment;
+  run.schedule_budget = ScheduleBudgetOf(base).value_or(RecordedBudget(base.budget));
   run.host = HostFacts();
   run.devices = DeviceFacts();
   run.versions = {BACKPLANE_VERSION, kCompiler, TorchVersionAt(request.torch_lib), PluginVersions(experiments)};

@@ -10,6 +10,8 @@
 #include "base/interrupt.hpp"
 #include "batch/recover.hpp"
 #include "contract/checkpoint_files.hpp"
+#include "record/attempt_json.hpp"
+#include "record/budget.hpp"
 #include "record/results_folder.hpp"
 #include "store/damage.hpp"
 #include "store/out_folder.hpp"
@@ -55,14 +57,51 @@ ChangedStates NeverStarting(const Plan& plan, const Schedule& schedule, const st
   return never;
 }
 
+namespace {
+
+// Absent: the trial's state fits its budget.
+std::optional<StateChange> ChangeByBudget(const TrialFolder& folder, const Budget& budget, const TrialRecord& trial) {
+  const bool waits = trial.state == TrialState::kPlanned && trial.reason == StateReason::kExtended;
+  if (trial.attempts.empty() || (trial.state != TrialState::kCompleted && !waits)) return std::nullopt;
+  const bool extends = Extends(budget, ReadResult(folder.attempt(trial.attempts.back().number)));
+  if (extends == waits) return std::nullopt;
+  if (waits) return StateChange{TrialState::kCompleted, "its budget is used up", StateReason::kWithin};
+  const char* const from =
+      HasCheckpoint(folder.checkpoint()) ? "from its last checkpoint" : "from scratch, without a checkpoint";
+  return StateChange{TrialState::kPlanned, fmt::format("its budget has grown; it runs on {}", from), StateReason::kExtended};
+}
+
+}  // namespace
+
+std::string FollowBudgets(const std::filesystem::path& out, const Plan& plan, const BatchRecord& record,
+                          ChangedStates* changes) {
+  std::set<size_t> changed;
+  for (const auto& [trial, change] : *changes) changed.insert(trial);
+  size_t extended = 0, from_scratch = 0;
+  for (size_t i = 0; i < plan.trials.size(); ++i) {
+    const std::optional<Budget>& budget = plan.points[plan.trials[i].point].budget;
+    const TrialRecord* known = budget && !changed.contains(i) ? record.Find(plan.trials[i].id) : nullptr;
+    const TrialFolder folder = TrialFolderOf(out, plan.trials[i].id);
+    const auto change = known ? ChangeByBudget(folder, *budget, *known) : std::nullopt;
+    if (!change) continue;
+    changes->push_back({i, *change});
+    if (change->state != TrialState::kPlanned) continue;
+    ++extended;
+    from_scratch += HasCheckpoint(folder.checkpoint()) ? 0 : 1;
+  }
+  if (extended == 0) return "";
+  return fmt::format("the budget has grown: {} finished {} resumed{}", extended, extended == 1 ? "trial is" : "trials are",
+                     from_scratch > 0 ? fmt::format(", {} of them from scratch, without a checkpoint", from_scratch) : "");
+}
+
 bool RunOnly::Means(const TrialRecord& trial) const {
   if (pruned) return MeantByOnlyPruned(trial);
   return failed ? MeantByOnlyFailed(trial, *failed) : MeantByOnlyDamaged(trial);
 }
 
 ChangedStates OpenSchedule(const Plan& plan, const BatchRecord& record, const RunOnly& only, const FailurePolicy& policy,
-                           const std::vector<std::string>& names, ChangedStates damaged, Schedule* schedule) {
-  ChangedStates changes = std::move(damaged);
+                           const std::vector<std::string>& names, ChangedStates earlier, Schedule* schedule) {
+  ChangedStates changes = std::move(earlier);
   std::map<size_t, const StateChange*> changed;
   for (const auto& [trial, change] : changes) changed[trial] = &change;
   ChangedStates can_start;

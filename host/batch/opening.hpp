@@ -23,6 +23,11 @@ using ChangedStates = std::vector<std::pair<size_t, StateChange>>;
 ChangedStates TakeDamagedBack(const std::filesystem::path& out, const Plan& plan, const BatchRecord& record,
                               const std::vector<std::string>& names, std::vector<std::string>* sentences);
 
+// Adds finished trials whose budget has grown, which resume, and reverses this for trials that have not yet resumed if the
+// budget has shrunk again. Trials in `changes` stay as they are there. Returns a sentence; empty if no trial is extended.
+std::string FollowBudgets(const std::filesystem::path& out, const Plan& plan, const BatchRecord& record,
+                          ChangedStates* changes);
+
 // Planned trials that need too much memory, and those whose earlier stage did not complete.
 ChangedStates InferredInfeasible(const Plan& plan, const Schedule& schedule);
 ChangedStates NeverStarting(const Plan& plan, const Schedule& schedule, const std::vector<std::string>& names);
@@ -41,10 +46,10 @@ struct RunOnly {
 };
 
 // Puts the trials that a session has to run into `schedule`, which must be new. Writes no files, so `run --dry-run` calls it as
-// well. `damaged` is the result of TakeDamagedBack. Returns these states, followed by those that result from them and from
-// `record`, in the order in which they must be recorded before the first trial starts.
+// well. `earlier` are the changes by TakeDamagedBack and FollowBudgets. Returns these states, followed by those that result
+// from them and from `record`, in the order in which they must be recorded before the first trial starts.
 ChangedStates OpenSchedule(const Plan& plan, const BatchRecord& record, const RunOnly& only, const FailurePolicy& policy,
-                           const std::vector<std::string>& names, ChangedStates damaged, Schedule* schedule);
+                           const std::vector<std::string>& names, ChangedStates earlier, Schedule* schedule);
 
 // Scheduled trials of points without any result or checkpoint.
 std::vector<size_t> Untried(const std::filesystem::path& out, const Plan& plan, const Schedule& schedule,

@@ -187,7 +187,7 @@ bool MeantByOnlyPruned(const TrialRecord& trial) {
 }
 
 bool MeantByOnlyDamaged(const TrialRecord& trial) {
-  return !IsFinished(trial.state) &&
+  return !IsFinished(trial.state) && trial.reason != StateReason::kExtended &&
          std::any_of(trial.attempts.begin(), trial.attempts.end(), [](const AttemptRecord& attempt) {
            return attempt.end.outcome == Outcome::kOk || attempt.end.outcome == Outcome::kPruned;
          });

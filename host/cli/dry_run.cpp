@@ -133,8 +133,9 @@ class DryRunText {
       if (damaged_[i]) damaged.push_back({i, {TrialState::kPlanned, "damaged", StateReason::kDamaged}});
       allocations_.push_back(AllocationOf(plan.trials[i]));
     }
-    OpenSchedule(plan, WithoutRunning(record_), {args.only_failed, args.only_pruned, args.only_damaged, args.stage},
-                 failure_policy_, names_, std::move(damaged), &schedule_);
+    const RunOnly only{args.only_failed, args.only_pruned, args.only_damaged, args.stage};
+    if (!only.any() && !args.fresh) extended_ = FollowBudgets(out, plan, record_, &damaged);
+    OpenSchedule(plan, WithoutRunning(record_), only, failure_policy_, names_, std::move(damaged), &schedule_);
     at_once_ = AtOnce();
   }
 
@@ -164,7 +165,8 @@ class DryRunText {
     fmt::print("  {} at the same time\n", at_once_ == 1 ? "1 trial" : fmt::format("{} trials", at_once_));
     PrintEstimate();
     if (!changes_.empty()) fmt::print("{}", FormatChanges(changes_));
-    if (!begun_anew_.empty()) fmt::print("{}\n", begun_anew_);
+    for (const std::string& sentence : {begun_anew_, extended_})
+      if (!sentence.empty()) fmt::print("{}\n", sentence);
     fmt::print("nothing was started\n");
   }
 
@@ -223,7 +225,8 @@ class DryRunText {
   TrialState State(size_t trial) const {
     const TrialRecord* record = record_.Find(plan_.trials[trial].id);
     if (!WouldRun(trial) || record == nullptr) return schedule_.state(trial);
-    return damaged_[trial] || failure_policy_.MayPassByNow(*record) ? TrialState::kPlanned : record->state;
+    const bool again = damaged_[trial] || record->state == TrialState::kCompleted || failure_policy_.MayPassByNow(*record);
+    return again ? TrialState::kPlanned : record->state;
   }
 
   bool WouldRun(size_t trial) const { return schedule_.Waits(trial); }
@@ -330,6 +333,7 @@ class DryRunText {
   ResourcePool resource_pool_;
   BatchRecord record_;
   std::vector<ChangedFile> changes_;
+  std::string extended_;                 // a sentence on finished trials whose budget has grown
   std::string begun_anew_;               // a sentence on trials that were stopped and whose files changed
   std::vector<bool> damaged_;            // [trials] finished, but its files have changed
   std::vector<Allocation> allocations_;  // [trials]

@@ -38,6 +38,7 @@ struct OptionAnswer {
     visit("doc", option.doc);
     visit("aliases", option.aliases);
     visit("helps", option.helps);
+    visit("reads_budget", option.reads_budget);
   }
 };
 
@@ -108,6 +109,7 @@ void PrintOption(const OptionInfo& option) {
   if (!option.aliases.empty()) {
     fmt::print("      also: {}\n", Printable(Join(option.aliases)));
   }
+  if (!option.reads_budget.empty()) fmt::print("      reads the budget if it is {}\n", Printable(option.reads_budget));
 }
 
 // "name" or "env.name" or a file. A short id that several kinds share describes each.

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <set>
 
+#include "base/files.hpp"
 #include "base/interrupt.hpp"
 #include "base/json_text.hpp"
 #include "base/patient_output.hpp"
@@ -27,6 +28,7 @@
 #include "log/log.hpp"
 #include "record/batch_record.hpp"
 #include "record/results_folder.hpp"
+#include "record/run_info.hpp"
 #include "search/side_process.hpp"
 #include "yaml/recommended_file.hpp"
 
@@ -95,6 +97,18 @@ void PlanAgain(Plan* plan, const std::filesystem::path& out) {
   BatchSearch(plan, out).Regrow(ReadBatchRecord(ResultsFolder{out}.events()).search);
 }
 
+// Sets the budget of the last run in the folder as schedule_budget.
+RunArgs WithKeptSchedule(RunArgs args, const std::filesystem::path& out) {
+  args.keep_schedule = false;
+  const auto run =
+      ReadTolerantly<RunInfo>(nlohmann::json::parse(ReadFile(ResultsFolder{out}.run()).value_or(""), nullptr, false));
+  if (args.fresh || !run.schedule_budget)
+    throw std::runtime_error(fmt::format("--keep-schedule: expected results whose budget is recorded, got {}{}",
+                                         args.fresh ? "--fresh" : "none in ", args.fresh ? "" : out.string()));
+  args.input.set.push_back("schedule_budget=" + JsonText(ToJson(*run.schedule_budget)));
+  return args;
+}
+
 // Requirements of the run that a dry run does not need.
 void NoteWhatIsMissing(const Plan& plan) {
   for (const std::string& why : {plan.search ? WhyNoSearch(plan.search->method) : "", WhyNoEngine(plan.base.experiment.engine)})
@@ -133,6 +147,7 @@ void Declare(RunArgs* args, Arguments* add) {
       .Excludes(only_failed);
   add->Flag("--only-pruned", &args->only_pruned, "Only resume trials that the search pruned").Excludes(only_failed);
   add->Flag("--adopt-history", &args->adopt_history, "Resume a search even if it would suggest different values today");
+  add->Flag("--keep-schedule", &args->keep_schedule, "Extend trials whose schedules follow the budget; keep their schedules");
   add->Flag("--accept-change", &args->accept_change, "Run finished points again if their plugin or data files changed");
   add->Flag("--skip-invalid", &args->skip_invalid, "Skip points that plugins reject; run the rest");
   add->Add("--stage", "NAME", &args->stage, "Run only this stage of the experiment");
@@ -195,7 +210,8 @@ int RunExperiment(const RunArgs& args) {
   if (args.verbose) ShowDebug();
   const ResourceLimits limits{args.jobs, args.gpus};
   PlanResult planned =
-      PlanFile(args.input.file, {args.input.set, args.sweep, search.Lookup(), PresetsFor(args.input), DefaultsUnder(limits)});
+      PlanFileIn(args.input.file, {args.input.set, args.sweep, search.Lookup(), PresetsFor(args.input), DefaultsUnder(limits)},
+                 args.out, args.fresh);
   if (!planned.plan) {
     Complain(planned.errors, args.input.file);
     const bool lacks_budget = std::any_of(planned.errors.begin(), planned.errors.end(),
@@ -214,6 +230,7 @@ int RunExperiment(const RunArgs& args) {
     const std::optional<RunArgs> applied = WithFinding(args, request.plan.base.experiment, request.out);
     return applied ? RunExperiment(*applied) : static_cast<int>(kUsage);
   }
+  if (args.keep_schedule) return RunExperiment(WithKeptSchedule(args, request.out));
   if (const std::string why = WhyNotStage(request.plan, args, request.out); !why.empty()) {
     LogError("backplane: {}", why);
     return kUsage;

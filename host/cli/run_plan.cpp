@@ -49,7 +49,7 @@ class PlanRunner {
     PlanOptions options{planned_.set, {}, search.Lookup(), PresetsFor(args_.input), DefaultsUnder({args_.jobs, args_.gpus})};
     options.seeds = planned_.seeds;
     options.looks = planned_.looks;
-    PlanResult result = PlanFile(planned_.file, std::move(options));
+    PlanResult result = PlanFileIn(planned_.file, std::move(options), planned_.out, args_.fresh);
     if (!result.plan) return RejectFile(result.errors);
     RunSession session(args_, std::move(*result.plan));
     session.request.arguments->out = planned_.typed_out.string();

@@ -12,7 +12,7 @@
 
 #include "base/printable.hpp"
 #include "record/batch_record.hpp"
-#include "record/measurements.hpp"
+#include "record/budget_cut.hpp"
 #include "record/not_results.hpp"
 #include "record/search_messages.hpp"
 #include "record/trial_names.hpp"
@@ -125,7 +125,7 @@ void BatchView::RefreshTrial(Trial& trial, BatchRow& row) {
   }
   const AttemptRecord& last = known->attempts.back();
   if (last.ended) {
-    FillEnded(trial, last, row);
+    FillEnded(trial, *known, row);
   } else if (running_) {
     FillRunning(trial, last, row);
   } else {
@@ -174,7 +174,8 @@ void BatchView::FillRunning(Trial& trial, const AttemptRecord& attempt, BatchRow
   }
 }
 
-void BatchView::FillEnded(Trial& trial, const AttemptRecord& attempt, BatchRow& row) {
+void BatchView::FillEnded(Trial& trial, const TrialRecord& known, BatchRow& row) {
+  const AttemptRecord& attempt = known.attempts.back();
   if (trial.measured_attempt == attempt.number && trial.measured_ended) {
     return;
   }
@@ -188,7 +189,9 @@ void BatchView::FillEnded(Trial& trial, const AttemptRecord& attempt, BatchRow& 
   trial.measured_attempt = attempt.number;
   trial.measured_ended = true;
   trial.status.reset();
-  const Measurements found = ReadMeasurements(folder_.attempt(trial.plan.trial_id, attempt.number));
+  const WithinBudget within = CutAtBudget(folder_, known, trial.plan.budget);
+  const unsigned last = within.record.attempts.back().number;
+  const Measurements found = ReadMeasurements(folder_.attempt(trial.plan.trial_id, last), within.cut);
   row.sps = found.result.sps;
   row.episode_return = MeasuredMean(found, "return");
   row.live = status ? LiveOf(*status) : std::vector<LiveValue>();

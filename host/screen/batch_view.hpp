@@ -50,7 +50,7 @@ class BatchView {
   // The place of a trial on a cluster: kQueued or kLost instead of kRunning or kPlanned.
   void FillPlace(const TrialRecord& known, BatchRow& row) const;
   void FillRunning(Trial& trial, const AttemptRecord& attempt, BatchRow& row);
-  void FillEnded(Trial& trial, const AttemptRecord& attempt, BatchRow& row);
+  void FillEnded(Trial& trial, const TrialRecord& known, BatchRow& row);
   std::string State() const;
   size_t ToCome() const;
   std::optional<double> TimeLeft();

@@ -58,4 +58,11 @@ bp_limits Limits(const BudgetConfig& budget, const Spent& spent, uint64_t rows, 
   return limits;
 }
 
+void FollowSchedule(const BudgetConfig& schedule, const Spent& spent, bp_limits* limits) {
+  const bp_limits read = Limits(schedule, spent, limits->rows, limits->chunk_max);
+  limits->progress = read.progress;
+  limits->iterations = read.iterations;
+  limits->epochs = read.epochs;
+}
+
 }  // namespace backplane

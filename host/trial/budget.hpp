@@ -45,5 +45,7 @@ class CheckpointDue {
 
 // Without the limits of a data set.
 bp_limits Limits(const BudgetConfig& budget, const Spent& spent, uint64_t rows, uint64_t chunk_rows);
+// Lets schedules read an earlier, smaller budget. Steps and time left stay as they are.
+void FollowSchedule(const BudgetConfig& schedule, const Spent& spent, bp_limits* limits);
 
 }  // namespace backplane

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "backplane/channels.hpp"
+#include "contract/recorded_budget.hpp"
 #include "record/results_folder.hpp"
 #include "trial/check_best.hpp"
 #include "trial/checkpoint_folder.hpp"
@@ -213,6 +214,7 @@ bp_limits TrialLoop::LimitsNow() const {
   if (state_.iteration.open && !state_.count.warms_up())
     ++spent.iterations;  // the next request closes it, and an attempt that resumes there has counted it
   bp_limits limits = Limits(experiment.budget, spent, parts_.env.rows(), parts_.call_rows);
+  if (const auto schedule = ScheduleBudgetOf(experiment)) FollowSchedule(ConfigOf(*schedule), spent, &limits);
   limits.device_bytes = experiment.resources.device_memory.value_or(DeviceMemory()).bytes;
   if (experiment.on_failure.device_oom.action != FailureAction::kShrink) limits.flags |= BP_LIMIT_NO_SHRINK;
   collecting_.data().Limit(&limits);
@@ -242,6 +244,8 @@ LoopResult TrialLoop::Result() const {
   result.checkpoint = checkpointing_.path();
   result.best = state_.best.best();
   result.long_ticks = ticks_.long_ticks();
+  result.budget = RecordedBudget(parts_.spec.experiment.budget);
+  result.schedule_budget = ScheduleBudgetOf(parts_.spec.experiment);
   return result;
 }
 

@@ -129,9 +129,10 @@ TEST(Layout, LearnerApi) {
 }
 
 TEST(Layout, Param) {
-  SIZE(bp_param, 64);
+  SIZE(bp_param, 72);
   AT(bp_param, struct_size, 0); AT(bp_param, type, 4); AT(bp_param, flags, 6); AT(bp_param, path, 8); AT(bp_param, def, 16);
   AT(bp_param, range, 24); AT(bp_param, unit, 32); AT(bp_param, doc, 40); AT(bp_param, aliases, 48); AT(bp_param, helps, 56);
+  AT(bp_param, reads_budget, 64);
 }
 
 TEST(Layout, Descriptor) {

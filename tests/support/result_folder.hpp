@@ -40,8 +40,10 @@ class ResultFolder {
     Write(std::filesystem::path("trials") / trial_id / ("attempt-" + std::to_string(attempt)) / file, text);
   }
 
-  void Plan(const std::string& trial_id, const std::string& point, const nlohmann::json& values, uint64_t seed = 0) {
+  void Plan(const std::string& trial_id, const std::string& point, const nlohmann::json& values, uint64_t seed = 0,
+            std::optional<Budget> budget = {}) {
     PlanLine line;
+    line.budget = budget;
     line.trial_id = trial_id;
     line.point_id = "p-" + point;
     line.name = point;

@@ -52,11 +52,12 @@ struct GatedEnv {
   static constexpr void Fields(auto& self, auto&& visit) { visit("plugin", self.plugin); }
 };
 struct Comparable {
-  json budget;
+  json budget, schedule_budget;
   GatedEnv env;
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("budget", self.budget);
+    visit("schedule_budget", DefaultIfMissing(self.schedule_budget));
     visit("env", self.env);
   }
 };
@@ -213,6 +214,11 @@ class GateSession {
     if (own.budget != kept.budget)
       return fmt::format("expected the budget of the baseline, {}, got {}; with unequal budgets the longer run wins",
                          JsonText(kept.budget), JsonText(own.budget));
+    if (own.schedule_budget != kept.schedule_budget)
+      return fmt::format(
+          "expected the schedule_budget of the baseline, {}, got {}; schedules that follow different budgets train "
+          "differently",
+          JsonText(kept.schedule_budget), JsonText(own.schedule_budget));
     const std::string &env = own.env.plugin, &before = kept.env.plugin;
     const bool is_file = env.find('/') != std::string::npos || before.find('/') != std::string::npos;
     if (!is_file && env != before) return fmt::format("expected the env of the baseline, {}, got {}", before, env);

@@ -9,6 +9,7 @@
 
 #include "backplane/rng.h"
 #include "data/group.hpp"
+#include "rollout/clocks.hpp"
 #include "trial/budget.hpp"
 #include "trial/plugin_state.hpp"
 #include "validate/doing.hpp"
@@ -17,7 +18,9 @@
 namespace backplane {
 namespace {
 
-constexpr uint64_t kBudget = 40;  // iterations in the learner's limits
+constexpr uint64_t kBudget = 40, kNearEnd = 4;  // iterations in the learner's limits
+constexpr uint64_t kStepsLeft = 3;              // fewer than any plan collects
+constexpr int64_t kTimeLeft_ns = 1'000'000'000;
 constexpr uint64_t kMostTicks = 1'000'000;
 
 template <class T>
@@ -54,11 +57,14 @@ DrivenLearner::DrivenLearner(Subject& subject, const LearnerLayout& layout)
 }
 
 bp_limits DrivenLearner::LimitsNow() const {
+  const bool near_end = layout_.budget == DrivenBudget::kNearEnd;
   BudgetConfig budget;
-  budget.iterations = kBudget;
+  budget.iterations = near_end ? kNearEnd : kBudget;
+  if (near_end) budget.epochs = 1;
   Spent spent;
-  spent.iterations = std::min(iterations_, kBudget - 1);
+  spent.iterations = std::min(iterations_, *budget.iterations - 1);
   bp_limits limits = Limits(budget, spent, layout_.rows, layout_.chunk_rows);
+  if (near_end) limits.env_steps_left = kStepsLeft, limits.deadline_ns = ReadClock(CLOCK_MONOTONIC) + kTimeLeft_ns;
   if (SourceOf(*env_)) limits.items = ItemsOf(*env_);
   if (loader_) limits.micro_batch_max = loader_->micro_batch_max();
   return limits;

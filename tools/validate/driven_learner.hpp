@@ -16,12 +16,16 @@
 
 namespace backplane {
 
+// In the learner's limits. kNearEnd: every limit is set and nearly reached.
+enum class DrivenBudget { kIterations = 1, kNearEnd };
+
 struct LearnerLayout {
   uint64_t rows = 8, chunk_rows = 4;
   unsigned threads = 1;
   bool bare = false;             // the host offers no optional service
   bool constant_reward = false;  // all its rewards and fitness values are 1
   uint64_t micro_batch = 0;      // most items of a group per call; 0: as requested by the learner
+  DrivenBudget budget = DrivenBudget::kIterations;
 };
 
 class DrivenLearner {

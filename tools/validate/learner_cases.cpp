@@ -6,7 +6,9 @@
 #include <cstring>
 #include <set>
 #include <span>
+#include <sstream>
 
+#include "plugin/reads_budget.hpp"
 #include "rollout/channel_table.hpp"
 #include "rollout/clocks.hpp"
 #include "rollout/readable.hpp"
@@ -246,6 +248,41 @@ void ThreadsChangeNothing(Subject& subject, CaseResult*) {
   NeedSameRecord(one, two, "an iteration in one thread and in two");
 }
 
+// A word of an enum or a flag with which the option does not read the budget. Absent: there is none.
+std::optional<nlohmann::json> ValueWithoutBudget(const OptionInfo& option) {
+  std::vector<nlohmann::json> values;
+  if (option.type == BP_PARAM_BOOL) values = {false, true};
+  std::istringstream words(option.range.value_or(""));
+  for (std::string word; option.type == BP_PARAM_ENUM && std::getline(words, word, '|');) values.emplace_back(word);
+  const auto found = std::ranges::find_if(values, [&](const nlohmann::json& value) { return !ReadsBudget(option, value); });
+  return found == values.end() ? std::nullopt : std::optional(*found);
+}
+
+// Ends the case as SKIPPED if an option reads the budget with every value.
+ValidateSetting WithoutBudget(const Subject& subject) {
+  ValidateSetting setting = subject.setting();
+  for (const OptionInfo& option : subject.info().options) {
+    if (!setting.options.contains(option.path) || !ReadsBudget(option, setting.options[option.path])) continue;
+    const std::optional<nlohmann::json> other = ValueWithoutBudget(option);
+    if (!other) SkipCase(fmt::format("option '{}' declares that it reads the budget", option.path));
+    setting.options[option.path] = *other;
+  }
+  return setting;
+}
+
+void BudgetChangesNothing(Subject& with_schedules, CaseResult*) {
+  NeedTwoInstances(with_schedules);
+  const ValidateSetting setting = WithoutBudget(with_schedules);
+  Subject subject(with_schedules.info(), setting, with_schedules.folder());
+  constexpr uint64_t kIterations = 3;
+  DrivenLearner far(subject, {}), near(subject, {.budget = DrivenBudget::kNearEnd});
+  far.Train(kIterations), near.Train(kIterations);
+  if (far.env_steps() != near.env_steps())
+    FailCase(fmt::format("{} iterations far from the budget's end and near it", kIterations), "the same steps",
+             fmt::format("{} steps and {}", far.env_steps(), near.env_steps()));
+  NeedSameRecord(far, near, fmt::format("{} iterations far from the budget's end and near it", kIterations));
+}
+
 void RowsChangeNothing(Subject& subject, CaseResult*) {
   NeedTwoInstances(subject);
   DrivenLearner many(subject, {});
@@ -418,6 +455,12 @@ std::vector<Case> LearnerCases() {
       {"rows-change-nothing", kOfLearners, "With ROW_EXACT a candidate's return is the same in any number of rows.",
        "Derive a candidate's actions from act.candidate[row] and the row's inputs, not from its index.", RowsChangeNothing,
        kTrains, Evidence::kCompares},
+      {"budget-changes-nothing", kOfLearners,
+       "The budget changes no bit, except by options whose values declare that they read it.",
+       "Add `reads_budget` to the option that makes `plan` or `consume` depend on progress, iterations, epochs, env_steps_left "
+       "or "
+       "deadline_ns.",
+       BudgetChangesNothing, kTrains | CallSet{PluginCall::kSave}, Evidence::kCompares},
       {"constant-reward", kOfLearners, "Equal rewards, which contain no signal, leave every number finite.",
        "Add a small number to a deviation before dividing by it.", ConstantReward, kTrains | CallSet{PluginCall::kTensors}},
       {"state-comes-back", kOfLearners, "`load` restores the state and actions that `save` wrote.",

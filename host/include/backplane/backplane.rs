@@ -136,6 +136,7 @@ pub mod abi {
         pub doc: *const c_char,
         pub aliases: *const c_char,
         pub helps: *const c_char,
+        pub reads_budget: *const c_char,
     }
 
     #[repr(C)]
@@ -653,6 +654,7 @@ pub fn tables<E: Env>(once: &'static Once, place: *mut *const Tables) -> *const 
                 doc: kept(option.doc),
                 aliases: std::ptr::null(),
                 helps: std::ptr::null(),
+                reads_budget: std::ptr::null(),
             })
             .collect();
         let params = params.leak();

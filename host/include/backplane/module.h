@@ -43,6 +43,10 @@ typedef struct bp_param {
   // it, '+' raise it, neither: enable it. "update_bound-,ram_near_limit-". A report proposes half or double the value, within
   // `range` and for integers never 0 instead of 1; or true. NULL: none.
   const char* helps;
+  // Learners: values that make the learner read its budget (bp_limits: progress, iterations, epochs, env_steps_left,
+  // deadline_ns), as `range` writes them: "linear|cosine", "(0,1)", "true"; "*": every value. With such a value, a different
+  // budget makes a different trial; with any other, a larger one extends the trial. NULL: no value.
+  const char* reads_budget;
 } bp_param;
 
 enum {

@@ -9,7 +9,7 @@
 //   };
 //   inline constexpr bp::OptionTable kOptions{
 //       bp::Opt("lr", &Options::lr, "(0,)", "Learning rate of Adam", {.aliases = "learning_rate"}),
-//       bp::Opt("lr_schedule", &Options::lr_schedule, "linear falls to 0 over the budget"),
+//       bp::Opt("lr_schedule", &Options::lr_schedule, "linear falls to 0 over the budget", {.reads_budget = "linear"}),
 //       bp::Opt("chunk", &Options::chunk, "auto|[1,)", "Rows at a time; auto: all"),
 //   };
 //   const Options options = kOptions.Read(config);  // an env's layer does it by itself
@@ -46,6 +46,7 @@ struct OptionMore {
   const char* unit = nullptr;
   const char* aliases = nullptr;
   const char* helps = nullptr;
+  const char* reads_budget = nullptr;
 };
 
 // The table of a plugin without options.
@@ -73,7 +74,8 @@ class ParamList {
 };
 
 constexpr bp_param Row(uint16_t type, const char* path, const char* range, const char* doc, const OptionMore& more) {
-  return {sizeof(bp_param), type, more.flags, path, nullptr, range, more.unit, doc, more.aliases, more.helps};
+  return {sizeof(bp_param), type, more.flags,   path,       nullptr,          range,
+          more.unit,        doc,  more.aliases, more.helps, more.reads_budget};
 }
 
 // A row of a table, bound to a member.

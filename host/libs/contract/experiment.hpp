@@ -169,6 +169,8 @@ struct Experiment {
   std::vector<PluginUse> monitors;
   RolloutConfig rollout;
   BudgetConfig budget;
+  // A record `Budget`: the learner's schedules read it instead of `budget` (`run --keep-schedule`); null: they read `budget`.
+  nlohmann::json schedule_budget;
   EvaluationConfig evaluation;
   CheckpointConfig checkpoint;
   ResourceConfig resources;

@@ -36,6 +36,11 @@ HostKey OfCommand(HostKey key) {
   return key;
 }
 
+HostKey Rare(HostKey key) {
+  key.rare = true;
+  return key;
+}
+
 // With another place in the identity than its own, or another value there than in a saved configuration.
 HostKey In(HostKey key, const char* canonical, decltype(HostKey::identity) identity = nullptr) {
   key.canonical = canonical;
@@ -140,6 +145,9 @@ const std::vector<HostKey>& Table() {
       In(Key("budget.wall_time", kIdentity, Type::kDuration, "(0,)", nullptr, "max_time,time_limit",
              "ends the trial after this time", MEMBER(budget.wall_time_s)),
          "budget.wall_time_s", [](const Experiment& e) { return PlaceIf(true, e.budget.wall_time_s); }),
+      Rare(Key("schedule_budget", kBatch, Type::kJson, "", nullptr, "",
+               "budget that the learner's schedules read instead of `budget`; set by `run --keep-schedule`",
+               MEMBER(schedule_budget))),
       Key("evaluation.every_iterations", kIdentity, Type::kInteger, "[0,)", "0", "=evaluation_interval,eval_freq,eval_steps",
           "iterations between evaluations; 0: only at the end", MEMBER(evaluation.every_iterations)),
       Key("evaluation.at_start", kIdentity, Type::kFlag, "", "false", "eval_on_start", "also evaluates before the first iteration",

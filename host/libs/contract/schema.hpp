@@ -39,6 +39,7 @@ struct HostKey {
   nlohmann::json (*get)(const HostKey&, const Experiment&) = nullptr;
   void (*set)(const HostKey&, const nlohmann::json&, Experiment*) = nullptr;
 
+  bool rare = false;        // left out of a saved configuration while it is unset
   bool of_command = false;  // only valid next to learner.command or learner.function, or these keys themselves
 
   ValueRule rule() const { return {type, range}; }

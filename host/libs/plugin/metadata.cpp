@@ -23,7 +23,7 @@ struct SealedOption {
   std::string path;
   uint16_t type = 0, flags = 0;
   std::optional<std::string> def, range;
-  std::string unit, doc, aliases, helps;
+  std::string unit, doc, aliases, helps, reads_budget;
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("path", self.path);
@@ -35,6 +35,7 @@ struct SealedOption {
     visit("doc", self.doc);
     visit("aliases", self.aliases);
     visit("helps", self.helps);
+    visit("reads_budget", LeftOutIfEmpty(self.reads_budget));
   }
 };
 
@@ -117,8 +118,16 @@ std::vector<std::string> Words(const std::string& text) {
 }
 
 SealedOption OptionOf(const bp_param& param) {
-  return {Text(param.path), param.type,      param.flags,         TextIfAny(param.def), TextIfAny(param.range),
-          Text(param.unit), Text(param.doc), Text(param.aliases), Text(param.helps)};
+  return {Text(param.path),
+          param.type,
+          param.flags,
+          TextIfAny(param.def),
+          TextIfAny(param.range),
+          Text(param.unit),
+          Text(param.doc),
+          Text(param.aliases),
+          Text(param.helps),
+          BP_HAS(&param, reads_budget) ? Text(param.reads_budget) : ""};
 }
 
 std::vector<SealedOption> OptionsOf(const bp_descriptor& descriptor) {
@@ -126,9 +135,10 @@ std::vector<SealedOption> OptionsOf(const bp_descriptor& descriptor) {
   if (!BP_HAS(&descriptor, n_params) || descriptor.n_params == 0) return options;
   // An array of structs is walked by the size its writer knew.
   const uint32_t stride = descriptor.params->struct_size;
-  if (stride < sizeof(bp_param)) {
+  constexpr size_t kLeast = offsetof(bp_param, reads_budget);  // with the headers of 0.1
+  if (stride < kLeast) {
     throw PluginError("plugin '" + Text(descriptor.id) + "': expected an option's struct_size of at least " +
-                      std::to_string(sizeof(bp_param)) + ", got " + std::to_string(stride));
+                      std::to_string(kLeast) + ", got " + std::to_string(stride));
   }
   const auto* bytes = reinterpret_cast<const char*>(descriptor.params);
   for (uint64_t i = 0; i < descriptor.n_params; ++i)
@@ -167,7 +177,7 @@ PluginInfo InfoOf(const SealedPlugin& plugin) {
   info.rows = plugin.rows;
   for (const SealedOption& option : plugin.params) {
     info.options.push_back({option.path, option.type, option.flags, option.def, option.range, option.unit, option.doc,
-                            Words(option.aliases), Words(option.helps)});
+                            Words(option.aliases), Words(option.helps), option.reads_budget});
   }
   return info;
 }

@@ -20,6 +20,7 @@ struct OptionInfo {
   std::optional<std::string> range;  // "(0,1]", "[1,)", "a|b"
   std::string unit, doc;
   std::vector<std::string> aliases, helps;
+  std::string reads_budget;  // values with which a learner reads its budget: "linear", "(0,1)", "*"; empty: none
 };
 
 // Name of a BP_PARAM_* for messages: "integer".

@@ -159,6 +159,8 @@ enum class StateReason {
   kLostStart,    // the trial before it came to no end that it could start from
   kStartAgain,   // the trial before it is run again
   kTriedAgain,   // its failure may have passed
+  kExtended,     // it was finished, and its budget has grown
+  kWithin,       // it was to be extended, but its budget is as before
 };
 
 constexpr auto WordsOf(StateReason) {
@@ -166,7 +168,9 @@ constexpr auto WordsOf(StateReason) {
                                              {StateReason::kInferred, "inferred"},
                                              {StateReason::kLostStart, "lost_start"},
                                              {StateReason::kStartAgain, "start_again"},
-                                             {StateReason::kTriedAgain, "tried_again"}});
+                                             {StateReason::kTriedAgain, "tried_again"},
+                                             {StateReason::kExtended, "extended"},
+                                             {StateReason::kWithin, "within"}});
 }
 
 // A state that no attempt brought about: inferred INFEASIBLE, SKIPPED, put back to PLANNED.

@@ -41,9 +41,11 @@ std::vector<std::string> Facts(const TrialResult& result) {
 
 }  // namespace
 
-Measurements ReadMeasurements(const AttemptFolder& attempt) {
+Measurements ReadMeasurements(const AttemptFolder& attempt) { return MeasurementsOf(ReadResult(attempt)); }
+
+Measurements MeasurementsOf(TrialResult of) {
   Measurements found;
-  const TrialResult& result = found.result = ReadResult(attempt);
+  const TrialResult& result = found.result = std::move(of);
   found.time = TimeMeasures(result);
   found.facts = Facts(result);
   AddMeasured("", result.training, &found.statistics);

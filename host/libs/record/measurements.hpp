@@ -28,6 +28,7 @@ struct IterationValue {
 
 // Reads result.json in `attempt`. A missing or broken file yields no measurements; a key of the wrong type counts as absent.
 Measurements ReadMeasurements(const AttemptFolder& attempt);
+Measurements MeasurementsOf(TrialResult result);
 
 // Reads metrics.jsonl in `attempt`; skips lines that are not objects with an "iteration".
 std::vector<IterationValue> ReadIterations(const AttemptFolder& attempt);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "record/fields.hpp"
+#include "record/trial_result.hpp"
 
 namespace backplane {
 
@@ -32,6 +33,8 @@ struct PlanLine {
   std::optional<uint64_t> number;            // of the search's suggestion; absent: not suggested by a search
   bool confirms = false;                     // with a seed that the search did not use
   std::map<std::string, std::string> files;  // place in the configuration -> SHA-256 of the file named there
+  std::optional<Budget> budget;              // of a trial that may have had, or may get, a different one; absent: it cannot
+  std::optional<Budget> schedule_budget;     // read by the learner's schedules instead
   std::string why;                           // trials: the file's reason for the point; dropped points: details of the rule
   // Dropped points only.
   bool dropped = false;
@@ -55,6 +58,8 @@ struct PlanLine {
     visit("after", LeftOutIfEmpty(self.after));
     visit("number", self.number);
     visit("confirms", LeftOutIfEmpty(self.confirms));
+    visit("budget", self.budget);
+    visit("schedule_budget", self.schedule_budget);
     visit("why", LeftOutIfEmpty(self.why));
   }
 };

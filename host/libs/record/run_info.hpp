@@ -13,6 +13,8 @@
 
 namespace backplane {
 
+inline constexpr int kPlanSchema = 3;  // of the trials' identities; before 3, the budget belonged to all of them
+
 struct HostInfo {
   std::string hostname, kernel, cpu;
   std::string cpu_flags;  // those that libraries of numerics choose their code by
@@ -89,6 +91,8 @@ struct TypedArguments {
 
 struct RunInfo {
   int schema = kTrialSchema;
+  int plan_schema = 2;                    // kPlanSchema when the folder began; 2 in files of older versions
+  std::optional<Budget> schedule_budget;  // that the learners' schedules read, unless the sweep names budgets
   HostInfo host;
   std::vector<DeviceInfo> devices;
   RunVersions versions;
@@ -101,6 +105,8 @@ struct RunInfo {
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("schema", DefaultIfMissing(self.schema));
+    visit("plan_schema", DefaultIfMissing(self.plan_schema));
+    visit("schedule_budget", self.schedule_budget);
     visit("host", DefaultIfMissing(self.host));
     visit("devices", DefaultIfMissing(self.devices));
     visit("versions", DefaultIfMissing(self.versions));

@@ -21,6 +21,21 @@ namespace backplane {
 
 inline constexpr int kTrialSchema = 1;  // of trial.json, result.json and run.json
 
+// The limits of a trial; the first one reached ends it.
+struct Budget {
+  std::optional<uint64_t> iterations, env_steps, episodes, epochs;
+  std::optional<double> wall_time_s;
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("iterations", self.iterations);
+    visit("env_steps", self.env_steps);
+    visit("episodes", self.episodes);
+    visit("epochs", self.epochs);
+    visit("wall_time_s", self.wall_time_s);
+  }
+  bool operator==(const Budget&) const = default;
+};
+
 // Time of a phase in seconds, summed over threads.
 struct PhaseTime {
   std::string name;
@@ -135,6 +150,8 @@ struct LoopResult : PhaseTimes, MeasuredTimes, MetricsRecord {
   std::optional<std::string> checkpoint;
   std::optional<BestScore> best;  // of all evaluations; its policy is best.bin. The other numbers belong to the last policy
   std::vector<LongTicks> long_ticks;
+  std::optional<Budget> budget;           // under which the attempt ran; absent in files of older versions
+  std::optional<Budget> schedule_budget;  // read by the learner's schedules instead of `budget`; absent: the same
 
   static constexpr void Fields(auto& self, auto&& visit) {
     PhaseTimes::Fields(self, visit);
@@ -159,6 +176,8 @@ struct LoopResult : PhaseTimes, MeasuredTimes, MetricsRecord {
     visit("checkpoint", NullIfAbsent(self.checkpoint));
     visit("best", self.best);
     visit("long_ticks", LeftOutIfEmpty(self.long_ticks));
+    visit("budget", self.budget);
+    visit("schedule_budget", self.schedule_budget);
     MetricsRecord::Fields(self, visit);
   }
 };

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
+#include <sstream>
 
 #include "base/suggest.hpp"
 #include "contract/value.hpp"
@@ -58,6 +59,19 @@ std::optional<std::string> WhatIsWrong(const std::string& range, uint16_t type) 
   return std::nullopt;
 }
 
+// Values with which a learner reads its budget are values that the option accepts.
+std::optional<DeclarationError> WrongReadsBudget(const OptionInfo& option) {
+  const std::string &values = option.reads_budget, place = "option '" + option.path + "', reads_budget";
+  if (values.empty() || values == "*") return std::nullopt;
+  if (const auto wrong = WhatIsWrong(values, option.type)) return DeclarationError{place, "values, or *", *wrong, ""};
+  if (option.type != BP_PARAM_ENUM) return std::nullopt;
+  std::istringstream words(values);
+  for (std::string word; std::getline(words, word, '|');)
+    if (!IsRangeWord(option.range.value_or(""), word))
+      return DeclarationError{place, "a word of " + option.range.value_or(""), "'" + word + "'", ""};
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<DeclarationError> WrongId(const PluginInfo& info) {
@@ -75,7 +89,7 @@ std::optional<DeclarationError> WrongRange(const OptionInfo& option) {
     return DeclarationError{place + ", its range",
                             IsOfNumbers(option.type) ? "a range such as (0,1], [1,) or auto|[1,)" : "words such as a|b", *wrong,
                             ""};
-  return std::nullopt;
+  return WrongReadsBudget(option);
 }
 
 namespace {

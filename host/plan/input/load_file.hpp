@@ -10,6 +10,7 @@
 #include "input/run_args.hpp"
 #include "log/log.hpp"
 #include "plugin/plugin_search.hpp"
+#include "record/plan_schema.hpp"
 #include "sweep/plan.hpp"
 
 namespace backplane {
@@ -35,6 +36,15 @@ inline void Complain(const std::vector<Diagnostic>& errors, const std::filesyste
 inline PlanResult PlanFile(const std::filesystem::path& file, PlanOptions options) {
   options.check_report = ErrorsOfReport;
   return MakePlan(file, options);
+}
+
+// PlanFile with the ids that the trials in the results folder have. `out` empty: the file's own folder.
+inline PlanResult PlanFileIn(const std::filesystem::path& file, PlanOptions options, const std::filesystem::path& out,
+                             bool fresh) {
+  PlanResult result = PlanFile(file, options);
+  if (!result.plan || fresh) return result;
+  options.schema = PlanSchemaIn(out.empty() ? std::filesystem::path(result.plan->base.experiment.output_dir) : out);
+  return options.schema == kPlanSchema ? std::move(result) : PlanFile(file, std::move(options));
 }
 
 }  // namespace backplane

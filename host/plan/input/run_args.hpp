@@ -31,7 +31,7 @@ struct RunArgs {
   bool fresh = false, accept_change = false, skip_invalid = false, dry_run = false, json = false, quiet = false,
        verbose = false;
   std::optional<std::set<std::string>> only_failed;  // classes; none: all of them
-  bool only_damaged = false, only_pruned = false, adopt_history = false;
+  bool only_damaged = false, only_pruned = false, adopt_history = false, keep_schedule = false;
   std::string stage;  // run only its trials; empty: all stages
   std::string apply;  // id of a finding whose first change is made; empty: none
   std::optional<unsigned> jobs;

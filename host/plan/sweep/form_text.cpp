@@ -25,30 +25,32 @@ std::optional<json> ValueOf(const HostKey& key, const Experiment& experiment) {
 }  // namespace
 
 FormText::FormText(const PointForm& form, const LoadedExperiment& loaded, const std::map<std::string, json>& swept,
-                   const std::string& after) {
+                   const std::string& after, const IdentityRules& rules)
+    : rules_(rules) {
   names_files_ = std::any_of(form.places().begin(), form.places().end(), [](const PointForm::OwnPlace& place) {
     return place.option && (place.option->info->flags & BP_PARAM_DATA) != 0;
   });
-  Marks marks{PointIdentity(loaded, swept, after)};
+  Marks marks{PointIdentity(loaded, swept, after, rules_)};
   const std::string whole = CanonicalText(marks.identity);
   std::vector<json> own;
   for (size_t i = 0; i < form.places().size(); ++i) {
     const PointForm::OwnPlace& place = form.places()[i];
     if (!place.option) {
+      if (place.key && IsBudgetKey(place.key->path)) return;  // null or not decides about the whole budget
       own.emplace_back();
       continue;
     }
     const OptionInfo& option = *place.option->info;
-    if ((option.flags & BP_PARAM_LATER) != 0) return;  // its place depends on its value
+    if ((option.flags & BP_PARAM_LATER) != 0 || !option.reads_budget.empty()) return;  // places depend on its value
     json& at = IdentityPlace(&marks.identity, place.options->canonical)[option.path];
     own.push_back(at);
     marks.Add(&at, {.option = i});
   }
-  MarkKeys(form, loaded.experiment, &marks);
+  MarkKeys(form, loaded, PlaceOfBudget(loaded, swept, rules), &marks);
   for (const auto& [key, value] : swept) {
     const bool differs = std::any_of(form.places().begin(), form.places().end(),
                                      [&](const PointForm::OwnPlace& place) { return place.path == key; });
-    if (differs) marks.Add(&marks.identity["swept"][key], {.swept = key});
+    if (differs && !IsBudgetKey(key)) marks.Add(&marks.identity["swept"][key], {.swept = key});
   }
   if (!after.empty()) marks.Add(&marks.identity["after"], {.after = true});
   Cut(marks);
@@ -60,15 +62,16 @@ void FormText::Marks::Add(json* at, Piece piece) {
   pieces.push_back(std::move(piece));
 }
 
-void FormText::MarkKeys(const PointForm& form, const Experiment& experiment, Marks* marks) {
+void FormText::MarkKeys(const PointForm& form, const LoadedExperiment& loaded, BudgetPlace budget, Marks* marks) {
   const auto any_place = [&](auto is) { return std::any_of(form.places().begin(), form.places().end(), is); };
   const bool has_key = any_place([](const PointForm::OwnPlace& place) { return place.key != nullptr; });
   for (const HostKey& key : HostKeys()) {
     if (key.canonical.empty() || key.type == ValueType::kPluginName || key.of_command) continue;
+    if (IsBudgetKey(key.path) && (budget == BudgetPlace::kLeftOut || budget == BudgetPlace::kSchedule)) continue;
     const bool differs = any_place([&](const PointForm::OwnPlace& place) { return place.key == &key; });
     // One that is made of several members may differ with any key.
     if (!differs && !(has_key && key.identity)) continue;
-    if (ValueOf(key, experiment)) {
+    if (ValueOf(key, loaded.experiment)) {
       marks->Add(&IdentityPlace(&marks->identity, key.canonical), {.key = &key});
     } else {
       not_there_.push_back(&key);
@@ -96,7 +99,7 @@ std::string FormText::Of(const LoadedExperiment& loaded, const std::vector<json>
                          const std::string& after) const {
   const auto is_there = [&](const HostKey* key) { return ValueOf(*key, loaded.experiment).has_value(); };
   if (pieces_.empty() || std::any_of(not_there_.begin(), not_there_.end(), is_there))
-    return CanonicalText(PointIdentity(loaded, swept, after));
+    return CanonicalText(PointIdentity(loaded, swept, after, rules_));
   std::string text;
   text.reserve(pieces_.front().text.size() * 2);
   for (const Piece& piece : pieces_) {
@@ -105,7 +108,7 @@ std::string FormText::Of(const LoadedExperiment& loaded, const std::vector<json>
       AppendCanonical(own[*piece.option], &text);
     } else if (piece.key) {
       const std::optional<json> value = ValueOf(*piece.key, loaded.experiment);
-      if (!value) return CanonicalText(PointIdentity(loaded, swept, after));
+      if (!value) return CanonicalText(PointIdentity(loaded, swept, after, rules_));
       AppendCanonical(*value, &text);
     } else if (!piece.swept.empty()) {
       AppendCanonical(swept.at(piece.swept), &text);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/point_form.hpp"
+#include "sweep/identity.hpp"
 
 namespace backplane {
 
@@ -15,7 +16,7 @@ class FormText {
  public:
   // From a form's first point; `loaded` is its experiment, the rest as for PointIdentity.
   FormText(const PointForm& form, const LoadedExperiment& loaded, const std::map<std::string, nlohmann::json>& swept,
-           const std::string& after);
+           const std::string& after, const IdentityRules& rules);
 
   // CanonicalText(PointIdentity(...)) of a point of the form, whose values of its own are `own`.
   std::string Of(const LoadedExperiment& loaded, const std::vector<nlohmann::json>& own,
@@ -40,9 +41,10 @@ class FormText {
 
     void Add(nlohmann::json* at, Piece piece);
   };
-  void MarkKeys(const PointForm& form, const Experiment& experiment, Marks* marks);
+  void MarkKeys(const PointForm& form, const LoadedExperiment& loaded, BudgetPlace budget, Marks* marks);
   void Cut(const Marks& marks);
 
+  const IdentityRules rules_;
   std::vector<Piece> pieces_;              // empty: there are no such pieces, and each text is made whole
   std::vector<const HostKey*> not_there_;  // keys that have no place in the text of the first
   bool names_files_ = false;

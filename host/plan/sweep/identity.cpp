@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/sha256.hpp"
+#include "contract/recorded_budget.hpp"
 #include "contract/schema.hpp"
 #include "contract/value.hpp"
+#include "plugin/reads_budget.hpp"
 #include "record/fields.hpp"
 
 namespace backplane {
@@ -16,7 +19,8 @@ namespace {
 using nlohmann::json;
 
 constexpr size_t kIdDigits = 16;
-constexpr int kSchema = 2;
+constexpr const char* kBudgetKeys[] = {"budget.iterations", "budget.env_steps", "budget.episodes", "budget.epochs",
+                                       "budget.wall_time"};
 
 // A plugin's name in the file is one of several for the same id, and its file is known by its content: both say more where the
 // sweep names them.
@@ -25,6 +29,7 @@ bool SaysMoreWhereSwept(const HostKey& key) { return key.scope == Scope::kSpeed 
 // The identity of a plugin named by its id is complete; for one named by its file it lacks the file. An unset interpreter
 // adds nothing.
 bool SaysMore(const std::string& key, const json& value) {
+  if (IsBudgetKey(key)) return false;  // the budget has its own place
   if (key == "learner.python") return !value.is_null();
   if (!key.ends_with(".plugin")) return true;
   return value.is_string() && value.get<std::string>().find('/') != std::string::npos;  // of a command there is none
@@ -33,7 +38,7 @@ bool SaysMore(const std::string& key, const json& value) {
 // Part of the text that is hashed for a point's id. The values of keys are the rest.
 struct PointTerms {
   std::string after;  // id of the point of the stage before; empty: none
-  int schema = kSchema;
+  int schema = kPlanSchema;
   std::map<std::string, json> swept = {};
 
   static constexpr void Fields(auto& self, auto&& visit) {
@@ -82,20 +87,53 @@ std::set<std::string> LeftOutKeys(const std::string& path) {
   return keys;
 }
 
-json PointIdentity(const LoadedExperiment& loaded, const std::map<std::string, json>& swept, const std::string& after) {
-  PointTerms terms{.after = after};
+std::set<std::string> KeysOfSwept(const std::string& path) {
+  std::set<std::string> keys = LeftOutKeys(path);
+  for (const HostKey& key : HostKeys()) {
+    const bool touches = key.path == path || key.path.starts_with(path + ".");
+    if (touches && IsBudgetKey(key.path)) keys.insert(key.path);
+  }
+  return keys;
+}
+
+bool IsBudgetKey(const std::string& path) { return std::ranges::find(kBudgetKeys, path) != std::end(kBudgetKeys); }
+
+BudgetPlace PlaceOfBudget(const LoadedExperiment& loaded, const std::map<std::string, json>& swept,
+                          const IdentityRules& rules) {
+  const Experiment& experiment = loaded.experiment;
+  const bool is_swept = std::any_of(swept.begin(), swept.end(), [](const auto& one) { return IsBudgetKey(one.first); });
+  // A command may read the budget from its options, so it counts as a reader.
+  if (rules.schema < kPlanSchema || rules.keeps_budget || is_swept || experiment.HasCommand() ||
+      experiment.report.ComparesTimes())
+    return BudgetPlace::kIdentity;
+  if (!ReadsBudget(*loaded.learner, experiment.learner.options)) return BudgetPlace::kLeftOut;
+  return ScheduleBudgetOf(experiment) ? BudgetPlace::kSchedule : BudgetPlace::kRead;
+}
+
+json PointIdentity(const LoadedExperiment& loaded, const std::map<std::string, json>& swept, const std::string& after,
+                   const IdentityRules& rules) {
+  PointTerms terms{.after = after, .schema = rules.schema};
+  const BudgetPlace budget = PlaceOfBudget(loaded, swept, rules);
+  std::optional<Experiment> kept;
+  if (budget == BudgetPlace::kSchedule) {
+    kept.emplace();
+    kept->budget = ConfigOf(*ScheduleBudgetOf(loaded.experiment));
+  }
   for (const auto& [key, value] : swept)
     if (SaysMore(key, value)) terms.swept.emplace(key, value);
   json identity = ToJson(terms);
   for (const HostKey& key : HostKeys()) {
     if (key.canonical.empty() || (key.of_command && !loaded.experiment.HasCommand())) continue;
+    const bool of_budget = IsBudgetKey(key.path);
+    if (of_budget && budget == BudgetPlace::kLeftOut) continue;
+    const Experiment& experiment = of_budget && kept ? *kept : loaded.experiment;
     if (key.type == ValueType::kPluginName) {
       IdentityPlace(&identity, key.canonical) = key.path == "env.plugin" ? loaded.env->id : loaded.learner->id;
     } else if (!key.identity) {
-      json& value = IdentityPlace(&identity, key.canonical) = key.get(key, loaded.experiment);
+      json& value = IdentityPlace(&identity, key.canonical) = key.get(key, experiment);
       if (key.path == "env.options") LeaveOutLater(*loaded.env, &value);
       if (key.path == "learner.options") LeaveOutLater(*loaded.learner, &value);
-    } else if (std::optional<json> value = key.identity(loaded.experiment)) {
+    } else if (std::optional<json> value = key.identity(experiment)) {
       IdentityPlace(&identity, key.canonical) = *std::move(value);
     }
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "contract/recorded_budget.hpp"
 #include "record/compare_looks.hpp"
 #include "record/report_check.hpp"
 #include "sweep/compare_section.hpp"
@@ -63,6 +64,23 @@ void RejectUnusedSeed(const ExperimentText& text, const Sweep& sweep, Errors* er
   if (const Entry* seed = FindEntry(text.root, "seed")) check(seed->value);
 }
 
+// It has the keys of a recorded budget.
+void CheckScheduleBudget(const Plan& plan, Errors* errors) {
+  const json& written = plan.base.experiment.schedule_budget;
+  if (written.is_null()) return;
+  const auto refuse = [&](const std::string& why) {
+    errors->AddFile(plan.PlaceOf("schedule_budget"), "schedule_budget: " + why);
+  };
+  const std::optional<Budget> budget = ScheduleBudgetOf(plan.base.experiment);
+  if (!budget || ToJson(*budget) != written)
+    return refuse(fmt::format("expected a recorded budget such as {{iterations: 100}}, got {}", written.dump()));
+  if (std::ranges::none_of(plan.points, [](const PlannedPoint& point) { return point.schedule_budget.has_value(); }))
+    refuse(
+        "expected trials whose learner's schedules read the budget, got none; leave it out, because a larger budget extends "
+        "other "
+        "trials or makes new ones");
+}
+
 // A preset's changes come first.
 void AddNotes(const Errors& errors, const std::vector<std::string>& of_preset, Plan* plan) {
   plan->notes.insert(plan->notes.begin(), errors.notes().begin(), errors.notes().end());
@@ -87,14 +105,15 @@ LoadedExperiment Plan::Load(const PlannedTrial& trial) const {
   const std::optional<Seeds>& swept_seeds = memory_->resolver.sweep().seeds;
   if (swept_seeds) loaded.origin["seed"] = Place(swept_seeds->mark);
   loaded.seeds = SeedsOf(memory_->resolver.sweep(), loaded.experiment);
+  if (!points[trial.point].schedule_budget) loaded.experiment.schedule_budget = nullptr;
   return loaded;
 }
 
 json Plan::Identity(const PlannedTrial& trial) const {
   const LoadedExperiment loaded = Load(trial);
   const std::optional<size_t>& after = points[trial.point].after;
-  return TrialIdentity(PointIdentity(loaded, memory_->swept[trial.point], after ? points[*after].id : ""), trial.seed,
-                       trial.files, IdBefore(trial));
+  return TrialIdentity(PointIdentity(loaded, memory_->swept[trial.point], after ? points[*after].id : "", memory_->rules),
+                       trial.seed, trial.files, IdBefore(trial));
 }
 
 Suggested Plan::Suggest(uint64_t number, const json& params) { return planner_->Suggest(this, number, params); }
@@ -126,14 +145,18 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   Errors of_the_points;
   const nlohmann::json section_text = sweep.search ? PlainJson(section->value) : nlohmann::json();
   auto memory = std::make_shared<PlanMemory>(
-      std::make_shared<PointResolver>(*std::move(text), std::move(sweep), std::move(stages), options.lookup, options.defaults));
+      std::make_shared<PointResolver>(*std::move(text), std::move(sweep), std::move(stages), options.lookup, options.defaults),
+      options.schema);
   if (options.check_report) memory->resolver.CheckReport(options.check_report, &errors);
   const auto planner =
       std::make_shared<Planner>(std::move(memory), swept, options.without_sweep, errors.empty(), &of_the_points);
   Plan plan = planner->Make();
   errors.AddNewPlaces(of_the_points);
   if (!errors.empty()) return {std::nullopt, errors.Sorted()};
+  CheckScheduleBudget(plan, &errors);
+  if (!errors.empty()) return {std::nullopt, errors.Sorted()};
   plan.compare = compare;
+  plan.schema = options.schema;
   plan.search_section = section_text;
   if (plan.search) plan.planner_ = planner;
   plan.metric_place = metric_place;

@@ -18,6 +18,8 @@
 
 #include "config/loader.hpp"
 #include "record/compare_terms.hpp"
+#include "record/trial_result.hpp"
+#include "sweep/identity.hpp"
 #include "sweep/search_section.hpp"
 
 namespace backplane {
@@ -32,6 +34,7 @@ struct PlanOptions {
   uint64_t looks = 0;          // of a comparison, whose trials are planned; 0: all it may take
   bool without_sweep = false;  // the points alone that the file has without its `sweep:`, and no trials: no data file is read
   std::vector<uint64_t> seeds = {};  // instead of the file's seeds; empty: the file's
+  int schema = kPlanSchema;          // of the results folder, whose trials keep their ids
 };
 
 struct PlannedPoint {
@@ -46,6 +49,10 @@ struct PlannedPoint {
   std::string plain_id = {};            // as `id`, without texts of options (learner.written); empty: there are none
   std::optional<uint64_t> number = {};  // of the suggestion that came to it first; absent: it is of no search
   std::string why = {};                 // the file's reason for it
+  // Cuts trials that outlived it, and extends those that did not reach it. Absent: the trials of the point have only this
+  // budget.
+  std::optional<Budget> budget = {};
+  std::optional<Budget> schedule_budget = {};  // read by the learner's schedules instead
 };
 
 struct PlannedTrial {
@@ -94,6 +101,7 @@ class Plan {
   std::vector<std::string> notes;  // sentences for the user that are no errors
   // The file's reasons for axes, by path.
   std::map<std::string, std::string> whys;
+  int schema = kPlanSchema;
   LoadedExperiment base;  // the file without its sweep: what concerns the whole batch (output, report, on_failure, ...)
 
   // Both are for trials of this plan only, and for one thread at a time: copies of a plan share their resolver.

@@ -20,6 +20,8 @@ std::vector<PlanLine> PlanLines(const Plan& plan) {
     line.number = point.number;
     line.confirms = trial.confirms;
     line.why = point.why;
+    line.budget = point.budget;
+    line.schedule_budget = point.schedule_budget;
     lines.push_back(std::move(line));
   }
   for (const DroppedPoint& point : plan.dropped) {

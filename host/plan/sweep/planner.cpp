@@ -8,6 +8,7 @@
 #include "base/format_count.hpp"
 #include "base/sha256.hpp"
 #include "base/suggest.hpp"
+#include "contract/recorded_budget.hpp"
 #include "record/plan_line.hpp"
 
 namespace backplane {
@@ -184,20 +185,25 @@ Planner::Built Planner::Build(ResolvedPoint* point, const Stage* stage, const st
     const LoadedExperiment& loaded = form->Load(point->read.own);
     auto of_form = of_forms_.find({form, stage});
     if (of_form == of_forms_.end())
-      of_form = of_forms_.emplace(std::pair{form, stage}, OfForm{FormText(*form, loaded, built.swept, after), {}}).first;
+      of_form =
+          of_forms_.emplace(std::pair{form, stage}, OfForm{FormText(*form, loaded, built.swept, after, rules()), {}}).first;
     built.of_form = &of_form->second;
     built.identity = of_form->second.text.Of(loaded, point->read.own, built.swept, after);
   } else {
     built.whole = Resolver::Build(std::move(point->read));
-    built.identity = CanonicalText(PointIdentity(*built.whole, built.swept, after));
+    built.identity = CanonicalText(PointIdentity(*built.whole, built.swept, after, rules()));
     json& written = built.whole->experiment.command.written;
     if (!written.empty()) {
       const json texts = std::exchange(written, json::object());
-      built.plain_id = IdOf(PointIdentity(*built.whole, built.swept, after));
+      built.plain_id = IdOf(PointIdentity(*built.whole, built.swept, after, rules()));
       written = texts;
     }
   }
   built.id = IdOfText(built.identity);
+  const LoadedExperiment& loaded = LoadedOf(built, *point);
+  const BudgetPlace place = PlaceOfBudget(loaded, built.swept, rules());
+  if (place != BudgetPlace::kIdentity) built.budget = RecordedBudget(loaded.experiment.budget);
+  if (place == BudgetPlace::kSchedule) built.schedule_budget = ScheduleBudgetOf(loaded.experiment);
   return built;
 }
 
@@ -250,6 +256,8 @@ std::optional<size_t> Planner::AddChain(Chain chain, bool listed) {
     const std::string& stage = StageOf(k);
     plan_.points.push_back({built[k].id, NameWithStage(chain[k].name, stage), std::move(chain[k].values), listed, stage, after,
                             chain[k].swept, built[k].plain_id});
+    plan_.points.back().budget = built[k].budget;
+    plan_.points.back().schedule_budget = built[k].schedule_budget;
     memory_->writes.push_back(std::move(chain[k].writes));
     memory_->swept.push_back(std::move(built[k].swept));
     const std::string& exact = chain[k].exact_name;

@@ -21,11 +21,14 @@ namespace backplane {
 // Data from which a plan makes its trials' experiments again.
 class PlanMemory {
  public:
-  explicit PlanMemory(std::shared_ptr<PointResolver> of_points) : owner(std::move(of_points)), resolver(*owner) {}
+  PlanMemory(std::shared_ptr<PointResolver> of_points, int schema) : owner(std::move(of_points)), resolver(*owner) {
+    rules = {schema, resolver.sweep().search.has_value() || !resolver.stages().empty()};
+  }
   const std::shared_ptr<PointResolver> owner;
   PointResolver& resolver;
   std::vector<PointWrites> writes;                           // of each point
   std::vector<std::map<std::string, nlohmann::json>> swept;  // of each point: left-out keys that belong to it
+  IdentityRules rules;
 };
 
 // Trials of a point.
@@ -44,6 +47,7 @@ class Planner {
 
  private:
   const Sweep& sweep() const { return memory_->resolver.sweep(); }
+  const IdentityRules& rules() const { return memory_->rules; }
 
   // One point or, with stages, one for each of them, in their order.
   using Chain = std::vector<ResolvedPoint>;
@@ -69,7 +73,8 @@ class Planner {
     std::map<std::string, nlohmann::json> swept;
     std::string identity, id, plain_id;  // see PlannedPoint
     OfForm* of_form = nullptr;
-    std::map<std::string, std::string> files = {};  // where the form does not have them
+    std::map<std::string, std::string> files = {};            // where the form does not have them
+    std::optional<Budget> budget = {}, schedule_budget = {};  // see PlannedPoint
   };
   Built Build(ResolvedPoint* point, const Stage* stage, const std::string& after);
   static const LoadedExperiment& LoadedOf(const Built& built, const ResolvedPoint& point);

@@ -35,7 +35,8 @@ Plan Planner::MakeSearched() {
     return {};
   }
   if (sweep().space.empty()) return {};  // an error was added
-  Planner probes(std::make_shared<PlanMemory>(memory_->owner), plan_.swept, points_alone_, text_is_good_, errors_);
+  Planner probes(std::make_shared<PlanMemory>(memory_->owner, rules().schema), plan_.swept, points_alone_, text_is_good_,
+                 errors_);
   probes.AddProbes();
   if (!errors_->empty() || !text_is_good_) return {};
   if (probes.plan_.points.empty()) {
@@ -159,7 +160,7 @@ Suggested Planner::Suggest(Plan* plan, uint64_t number, const json& params) {
 void Planner::Confirm(Plan* plan, size_t point, uint64_t seeds) {
   const Lent lent(&plan_, plan);
   const LoadedExperiment loaded = memory_->resolver.Load(memory_->writes[point]);
-  const std::string identity = CanonicalText(PointIdentity(loaded, memory_->swept[point], ""));
+  const std::string identity = CanonicalText(PointIdentity(loaded, memory_->swept[point], "", rules()));
   const auto files = hashes_.Of(loaded);
   const uint64_t searched = SeedsOf(sweep(), loaded.experiment);
   for (uint64_t i = searched; i < searched + seeds; ++i) {

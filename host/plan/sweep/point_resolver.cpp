@@ -91,7 +91,7 @@ void FindLeftOutKeys(const Node& map, const std::string& prefix, std::set<std::s
     if (entry.value.IsMap() && IsSection(path)) {
       FindLeftOutKeys(entry.value, path + ".", keys);
     } else {
-      keys->merge(LeftOutKeys(path));
+      keys->merge(KeysOfSwept(path));
     }
   }
 }
@@ -357,14 +357,18 @@ const std::set<std::string>& PointResolver::SweptKeyNames(const ReadPoint& point
   if (!fresh) return known->second;
   known->second = named_by_files_;
   for (const std::string& path : sweep_.paths) {
-    if (const auto here = PathInStage(path, stage)) known->second.merge(LeftOutKeys(point.Target(*here)));
+    if (const auto here = PathInStage(path, stage)) known->second.merge(KeysOfSwept(point.Target(*here)));
   }
   return known->second;
 }
 
 std::map<std::string, json> PointResolver::SweptKeys(const ReadPoint& point, const Stage* stage) const {
   std::map<std::string, json> values;
-  for (const std::string& key : SweptKeyNames(point, stage)) values[key] = point.At(key).value_or(json(nullptr));
+  for (const std::string& key : SweptKeyNames(point, stage)) {
+    json value = point.At(key).value_or(json(nullptr));
+    // A limit that only other points have does not keep this point from being extended.
+    if (!value.is_null() || !IsBudgetKey(key)) values[key] = std::move(value);
+  }
   return values;
 }
 

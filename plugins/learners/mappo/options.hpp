@@ -52,7 +52,7 @@ inline constexpr bp::OptionTable kOptions{
              .helps = "update_bound+,gpu_idle+,gpu_saturated+,launch_bound+"}),
     bp::Opt("num_minibatches", &Options::num_minibatches, "[1,)", "Minibatches per epoch, of equal size",
             {.aliases = "num_mini_batch", .helps = "update_bound-,gpu_idle-,gpu_saturated-,launch_bound-"}),
-    bp::Opt("lr_schedule", &Options::lr_schedule, "linear: falls to 0 over the budget"),
+    bp::Opt("lr_schedule", &Options::lr_schedule, "linear: falls to 0 over the budget", {.reads_budget = "linear"}),
     bp::Opt("separate_grad_clip", &Options::separate_grad_clip,
             "Clips the gradients of actor and critic separately; false: by their joint norm"),
     bp::Opt("huber_delta", &Options::huber_delta, "[0,)", "Value errors above it count linearly; 0: squared error"),

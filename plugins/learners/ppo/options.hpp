@@ -36,8 +36,9 @@ inline constexpr bp::OptionTable kOptions{
              .helps = "update_bound+,gpu_idle+,gpu_saturated+,launch_bound+"}),
     bp::Opt("lr_schedule", &Options::lr_schedule,
             "linear: falls to 0 over the budget; kl_adaptive: steers the KL estimate towards kl_target, within 1e-6 and 1e-2, "
-            "and ends no update early"),
-    bp::Opt("clip_schedule", &Options::clip_schedule, "linear: falls to 0 over the budget"),
+            "and ends no update early",
+            {.reads_budget = "linear"}),
+    bp::Opt("clip_schedule", &Options::clip_schedule, "linear: falls to 0 over the budget", {.reads_budget = "linear"}),
     bp::Opt("normalize_advantages", &Options::normalize_advantages,
             "Scales each minibatch's advantages to mean 0 and deviation 1", {.aliases = "normalize_advantage,norm_adv"}),
     bp::Opt("normalize_obs", &Options::normalize_obs, "Scales observations by their running mean and deviation, clipped to 10"),

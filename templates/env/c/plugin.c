@@ -100,7 +100,7 @@ static bp_status Step(bp_env *env, uint32_t slot, uint64_t begin, uint64_t end) 
 static const void *Extension(const bp_env *env, const char *id) { return (void)env, (void)id, NULL; }
 
 static const bp_env_api kApi = {sizeof kApi, 0, Create, Destroy, Spec, Bind, Reset, Step, Extension};
-#define OPTION(type, path, def, range, unit, doc) {sizeof(bp_param), type, 0, path, def, range, unit, doc, NULL, NULL}
+#define OPTION(type, path, def, range, unit, doc) {sizeof(bp_param), type, 0, path, def, range, unit, doc, NULL, NULL, NULL}
 static const bp_param kOptions[] = {
     OPTION(BP_PARAM_F64, "dt", "0.05", "(0,1]", "s", "Seconds per step; larger steps are harder to steer."),
     OPTION(BP_PARAM_F64, "reset_range", "1.0", "(0,10]", "m", "Episodes start at a position drawn from +- this range."),

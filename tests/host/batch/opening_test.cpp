@@ -2,6 +2,14 @@
 #include "batch/opening.hpp"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "batch/recover.hpp"
+#include "record/results_folder.hpp"
+#include "record/trial_result.hpp"
 
 namespace backplane {
 namespace {
@@ -90,6 +98,75 @@ TEST_F(Opening, RunsTrialsWhoseFirstStageRunsAgain) {
   End(kFailed, TrialState::kCompleted, Outcome::kOk);
   EXPECT_THAT(Run(), ElementsAre(kRetry, kNew, kLost, kAfterNew));
   EXPECT_EQ(changes_[1].second.code, StateReason::kStartAgain) << "after the retry";
+}
+
+// The completed trial ran for 2 iterations in a real folder.
+class Extending : public Opening {
+ protected:
+  Extending() {
+    std::filesystem::remove_all(out_);
+    Ran(2, {.iterations = 2});
+    plan_.points[kCompleted].budget = Budget{.iterations = 5};
+  }
+  ~Extending() override { std::filesystem::remove_all(out_); }
+
+  void Ran(uint64_t iterations, const Budget& budget) {
+    TrialResult result;
+    result.state = TrialState::kCompleted;
+    result.iterations = iterations;
+    result.budget = budget;
+    const AttemptFolder attempt = ResultsFolder{out_}.attempt(plan_.trials[kCompleted].id, 1);
+    std::filesystem::create_directories(attempt.folder);
+    std::ofstream(attempt.result()) << ToJson(result).dump();
+    record_.trials[plan_.trials[kCompleted].id].attempts[0].number = 1;
+  }
+  // The reason for each change.
+  std::vector<std::optional<StateReason>> Follow(ChangedStates changes = {}) {
+    said_ = FollowBudgets(out_, plan_, record_, &changes);
+    std::vector<std::optional<StateReason>> reasons;
+    for (const auto& [trial, change] : changes) reasons.push_back(change.code);
+    followed_ = std::move(changes);
+    return reasons;
+  }
+
+  const std::filesystem::path out_ = std::filesystem::path(testing::TempDir()) / ("extending_" + std::to_string(getpid()));
+  ChangedStates followed_;
+  std::string said_;
+};
+
+TEST_F(Extending, ResumesAFinishedTrialUnderALargerBudget) {
+  EXPECT_THAT(Follow(), ElementsAre(StateReason::kExtended));
+  EXPECT_EQ(said_, "the budget has grown: 1 finished trial is resumed, 1 of them from scratch, without a checkpoint");
+  EXPECT_THAT(Run({}, followed_), ElementsAre(kCompleted, kRetry, kNew, kAfterNew));
+}
+
+TEST_F(Extending, LeavesTrialsThatReachedIt) {
+  for (const uint64_t iterations : {1, 2}) {
+    plan_.points[kCompleted].budget = Budget{.iterations = iterations};
+    EXPECT_THAT(Follow(), IsEmpty()) << iterations;
+  }
+  plan_.points[kCompleted].budget.reset();
+  EXPECT_THAT(Follow(), IsEmpty()) << "its budget belongs to its identity";
+}
+
+TEST_F(Extending, LeavesTrialsThatSomethingElseEnded) {
+  Ran(2, {.iterations = 3});  // a monitor, for example
+  EXPECT_THAT(Follow(), IsEmpty());
+}
+
+TEST_F(Extending, CompletesATrialAgainThatDidNotResumeBeforeTheBudgetShrank) {
+  ASSERT_THAT(Follow(), ElementsAre(StateReason::kExtended));
+  record_.trials[plan_.trials[kCompleted].id].Change(followed_[0].second);
+  EXPECT_THAT(Follow(), IsEmpty()) << "it still waits";
+  EXPECT_FALSE(MeantByOnlyDamaged(record_.trials[plan_.trials[kCompleted].id]));
+  plan_.points[kCompleted].budget = Budget{.iterations = 2};
+  EXPECT_THAT(Follow(), ElementsAre(StateReason::kWithin));
+  EXPECT_EQ(followed_[0].second.state, TrialState::kCompleted);
+}
+
+TEST_F(Extending, LeavesDamagedTrialsDamaged) {
+  const ChangedStates damaged = {{kCompleted, {TrialState::kPlanned, "damaged: weights", StateReason::kDamaged}}};
+  EXPECT_THAT(Follow(damaged), ElementsAre(StateReason::kDamaged));
 }
 
 }  // namespace

@@ -39,6 +39,20 @@ TEST(Budget, EndsWithTheIterationThatCompletesItsEpisodes) {
   EXPECT_DOUBLE_EQ(Limits(budget, {.episodes = 20}, 8, 4).progress, 0.4) << "schedules of learners follow it";
 }
 
+TEST(Budget, AKeptScheduleEndsWithItsOwnBudget) {
+  BudgetConfig budget, schedule;
+  budget.iterations = 5, budget.env_steps = 1000;
+  schedule.iterations = 2, schedule.epochs = 1;
+  const Spent spent{.iterations = 3, .env_steps = 400};
+  bp_limits limits = Limits(budget, spent, 8, 4);
+  FollowSchedule(schedule, spent, &limits);
+  EXPECT_EQ(limits.progress, 1);
+  EXPECT_EQ(limits.iterations, 2u);
+  EXPECT_EQ(limits.epochs, 1u);
+  EXPECT_EQ(limits.env_steps_left, 600u) << "of the trial's own budget";
+  EXPECT_EQ(limits.iterations_done, 3u);
+}
+
 TEST(Budget, OmitsTheEpisodesOfTheWarmUp) {
   TrialCount count{.first_warms_up = true};
   EXPECT_EQ(count.SpentOfBudget(1, 0, 7).episodes, 0u);

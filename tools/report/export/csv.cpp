@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/json_text.hpp"
-#include "record/measurements.hpp"
+#include "record/budget_cut.hpp"
 #include "text/csv_field.hpp"
 #include "text/short_names.hpp"
 
@@ -41,6 +41,7 @@ struct Row {
 
 std::vector<Row> Rows(const ResultsFolder& folder, const std::vector<PlanLine>& plan, const BatchRecord& record) {
   std::vector<Row> rows;
+  const CutHow how = HowToCut(folder, plan, record);
   for (const PlanLine& line : plan) {
     if (line.dropped) {
       continue;
@@ -49,10 +50,10 @@ std::vector<Row> Rows(const ResultsFolder& folder, const std::vector<PlanLine>& 
     row.trial = &line;
     const TrialRecord* known = record.Find(line.trial_id);
     if (known != nullptr) {
-      row.record = *known;
-    }
-    if (!row.record.attempts.empty()) {
-      row.found = ReadMeasurements(folder.attempt(line.trial_id, row.record.attempts.back().number));
+      WithinBudget within = CutAtBudget(folder, *known, line.budget, how);
+      row.record = std::move(within.record);
+      if (!row.record.attempts.empty())
+        row.found = ReadMeasurements(folder.attempt(line.trial_id, row.record.attempts.back().number), within.cut);
     }
     rows.push_back(std::move(row));
   }

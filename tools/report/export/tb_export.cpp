@@ -5,6 +5,7 @@
 #include <map>
 
 #include "record/attempt_json.hpp"
+#include "record/budget_cut.hpp"
 #include "record/metric_series.hpp"
 #include "tf_events/tf_events.hpp"
 
@@ -25,10 +26,11 @@ std::string MadeSafe(std::string name) {
   return name.substr(0, kLongestName);
 }
 
-std::vector<Iteration> Lines(const std::filesystem::path& file) {
+std::vector<Iteration> Lines(const std::filesystem::path& file, const std::optional<BudgetCut>& cut) {
   std::vector<Iteration> lines;
   ForEachIteration(file, [&](const Iteration& line) {
-    if (line.step) lines.push_back(line);
+    const bool counts = !cut || line.iteration.value_or(0) <= cut->iteration();
+    if (line.step && counts) lines.push_back(line);
   });
   return lines;
 }
@@ -96,10 +98,12 @@ size_t ExportTensorBoard(const ResultsFolder& folder, const std::vector<PlanLine
     if (trial == nullptr || trial->attempts.empty()) {
       continue;
     }
+    const WithinBudget within = CutAtBudget(folder, *trial, trials[i].budget);
+    const std::vector<AttemptRecord>& attempts = within.record.attempts;
     bool any = false;
-    for (size_t a = FirstThatCounts(trial->attempts); a < trial->attempts.size(); ++a) {
-      const AttemptRecord& attempt = trial->attempts[a];
-      any |= WriteAttempt(attempt, Lines(folder.attempt(trial->id, attempt.number).metrics()), to / names[i]);
+    for (size_t a = FirstThatCounts(attempts); a < attempts.size(); ++a) {
+      const std::filesystem::path metrics = folder.attempt(trial->id, attempts[a].number).metrics();
+      any |= WriteAttempt(attempts[a], Lines(metrics, within.cut), to / names[i]);
     }
     exported += any ? 1 : 0;
   }

@@ -51,6 +51,16 @@ std::string UnequalBudgets(const Combined& combined, const std::vector<ComparedP
   return "";
 }
 
+// A schedule that kept an earlier budget is a different training.
+std::string OtherSchedules(const Combined& combined, const std::vector<ComparedPoint>& points) {
+  const auto schedule = [&](const ComparedPoint& point) { return FirstOf(combined, point).At("schedule_budget"); };
+  for (const ComparedPoint& point : points)
+    if (schedule(point) != schedule(points.front()))
+      return fmt::format("The schedules of the arms follow different budgets (run --keep-schedule): {} has {}, {} has {}.",
+                         points.front().name, JsonText(schedule(points.front())), point.name, JsonText(schedule(point)));
+  return "";
+}
+
 // Returns of two envs have no scale in common. Versions of one are named by their files.
 std::string OtherEnvs(const Combined& combined, const std::vector<ComparedPoint>& points) {
   const auto env = [&](const ComparedPoint& point) { return Text(FirstOf(combined, point).At("env.plugin")); };
@@ -139,6 +149,7 @@ void CheckConditions(const Combined& combined, const std::vector<ComparedPoint>&
     if (!why.empty()) out->whys_invalid.push_back(why);
   };
   invalid(UnequalBudgets(combined, points));
+  invalid(OtherSchedules(combined, points));
   if (const std::string seeds = UnequalSeeds(combined, points); !seeds.empty()) out->warnings.push_back(seeds);
   if (!out->terms.speed) invalid(OtherEnvs(combined, points));
   if (out->terms.speed && combined.groups.size() > 1)

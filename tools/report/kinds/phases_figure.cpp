@@ -69,7 +69,7 @@ std::vector<Drawn> TrialsToDraw(const Combined& combined, const std::vector<Time
     for (const size_t index : rows[i].trials) {
       const TrialData& trial = combined.trials[index].data;
       if (!trial.usable()) continue;
-      PhaseBands bands = ReadPhaseBands(ResultsFolder{trial.out}.trial(trial.trial_id));
+      PhaseBands bands = ReadPhaseBands(ResultsFolder{trial.out}.trial(trial.trial_id), trial.cut_at);
       if (bands.stretches().size() >= kLeastStretches) drawn.push_back({names[i], trial.trial_id, std::move(bands)});
       break;
     }

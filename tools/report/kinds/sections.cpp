@@ -127,6 +127,25 @@ Section ConfigurationSection(const std::vector<ResultSet>& sets) {
   return section;
 }
 
+// Trials that a lowered budget cuts, and those whose schedules keep an earlier one.
+void AddBudgetLimits(const Combined& combined, std::vector<std::string>* limits) {
+  size_t cut = 0, kept = 0;
+  for (const CombinedTrial& trial : combined.trials) {
+    cut += trial.data.cut_at ? 1 : 0;
+    kept += trial.data.At("schedule_budget").is_null() ? 0 : 1;
+  }
+  if (cut > 0)
+    limits->push_back(
+        fmt::format("{} of {} trials ran longer than the budget; their later iterations do not count, and their shares of time "
+                    "are unknown.",
+                    cut, combined.trials.size()));
+  if (kept > 0)
+    limits->push_back(fmt::format(
+        "The schedules of {} trials follow an earlier budget (schedule_budget), so they are not comparable with trials trained "
+        "with a schedule over the whole budget.",
+        kept));
+}
+
 }  // namespace
 
 Document StartReport(const char* kind, const std::string& what, const Combined& combined, const ReportContext& context) {
@@ -223,6 +242,7 @@ std::vector<std::string> LimitsOf(const Combined& combined) {
   if (missing > 0)
     limits.push_back(
         fmt::format("{} of {} trials have no result; their rows contain the reasons.", missing, combined.trials.size()));
+  AddBudgetLimits(combined, &limits);
   if (combined.replaced > 0)
     limits.push_back(fmt::format("{} trials were in several result sets; the newest counts.", combined.replaced));
   for (const std::string& warning : combined.warnings) limits.push_back(warning);

@@ -66,11 +66,12 @@ void PhaseBands::Merge() {
   width_ *= 2;
 }
 
-PhaseBands ReadPhaseBands(const TrialFolder& folder) {
+PhaseBands ReadPhaseBands(const TrialFolder& folder, std::optional<uint64_t> last) {
   PhaseBands bands;
   for (unsigned attempt = 1; attempt <= folder.LastAttempt(); ++attempt) {
     ForEachIteration(folder.attempt(attempt).metrics(), [&](const Iteration& line) {
-      if (line.time.t) bands.Add(*line.time.t, line.time.phases);
+      const bool counts = !last || line.iteration.value_or(0) <= *last;
+      if (counts && line.time.t) bands.Add(*line.time.t, line.time.phases);
     });
   }
   return bands;

@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,7 +39,7 @@ class PhaseBands {
   size_t width_ = 1, in_last_ = 0;  // lines in a full span, and in the last one
 };
 
-// Combines all attempts of a trial.
-PhaseBands ReadPhaseBands(const TrialFolder& folder);
+// Combines all attempts of a trial, up to the iteration `last`.
+PhaseBands ReadPhaseBands(const TrialFolder& folder, std::optional<uint64_t> last = {});
 
 }  // namespace backplane

@@ -6,10 +6,12 @@
 #include "base/json_fields.hpp"
 #include "base/json_path.hpp"
 #include "record/batch_record.hpp"
+#include "record/budget_cut.hpp"
 #include "record/not_results.hpp"
 #include "record/plan_file.hpp"
 #include "results/trial_measures.hpp"
 #include "text/short_names.hpp"
+#include "text/units.hpp"
 
 namespace backplane {
 namespace {
@@ -47,12 +49,28 @@ void AddRecord(const TrialRecord& record, TrialData* trial) {
   }
 }
 
+// The plan's budget: the last attempt may have had a larger one.
+void SetBudget(const PlanLine& line, json* config) {
+  if (!line.budget) return;
+  json& budget = (*config)["budget"];
+  if (!budget.is_object()) budget = json::object();
+  const auto number = [](const std::optional<uint64_t>& limit) { return limit ? json(*limit) : json(); };
+  budget["iterations"] = number(line.budget->iterations);
+  budget["env_steps"] = number(line.budget->env_steps);
+  budget["episodes"] = number(line.budget->episodes);
+  budget["epochs"] = number(line.budget->epochs);
+  budget["wall_time"] = line.budget->wall_time_s ? json(FormatDuration(*line.budget->wall_time_s)) : json();
+  config->erase("schedule_budget");
+  if (line.schedule_budget) (*config)["schedule_budget"] = ToJson(*line.schedule_budget);
+}
+
 // An unstarted trial has no trial.json; a damaged file is treated alike.
 json ConfigOf(const std::filesystem::path& trial_json, const PlanLine& line, const BatchConfig& batch) {
   const json trial = json::parse(ReadFile(trial_json).value_or(""), nullptr, /*allow_exceptions=*/false);
-  if (At(trial, "config").is_object()) return At(trial, "config");
-  json config = batch.OfPoint(line);
-  config["seed"] = line.seed;
+  const bool has_config = At(trial, "config").is_object();
+  json config = has_config ? At(trial, "config") : batch.OfPoint(line);
+  if (!has_config) config["seed"] = line.seed;
+  SetBudget(line, &config);
   return config;
 }
 
@@ -85,7 +103,8 @@ std::string PointName(const TrialData& trial) {
   return experiment.is_string() ? experiment.get<std::string>() : trial.trial_id;
 }
 
-TrialData ReadTrial(const ResultsFolder& folder, const PlanLine& line, const BatchConfig& batch, const BatchRecord& record) {
+TrialData ReadTrial(const ResultsFolder& folder, const PlanLine& line, const BatchConfig& batch, const BatchRecord& record,
+                    CutHow how) {
   TrialData trial;
   trial.out = folder.out;
   trial.trial_id = line.trial_id;
@@ -98,8 +117,10 @@ TrialData ReadTrial(const ResultsFolder& folder, const PlanLine& line, const Bat
   trial.files = line.files;
   trial.config = ConfigOf(folder.trial(line.trial_id).trial_json(), line, batch);
   if (const TrialRecord* known = record.Find(line.trial_id)) {
-    AddRecord(*known, &trial);
-    ReadTrialMeasures(folder, *known, &trial);
+    const WithinBudget within = CutAtBudget(folder, *known, line.budget, how);
+    if (within.cut && within.cut->longer) trial.cut_at = within.cut->iteration();
+    AddRecord(within.record, &trial);
+    ReadTrialMeasures(folder, within, &trial);
   }
   return trial;
 }
@@ -127,11 +148,12 @@ ResultSet ReadResultSet(const std::filesystem::path& out) {
                                             : record.sessions.back().why_ended;
   const std::vector<PlanLine> plan = ReadPlanFile(folder.plan());
   set.study = StudyOfSearch(plan, record);
+  const CutHow how = HowToCut(folder, plan, record);
   for (const PlanLine& line : plan) {
     if (line.dropped) {
       set.dropped.emplace_back(ValuesText(line.values), line.why.empty() ? line.rule : line.why);
     } else {
-      set.trials.push_back(ReadTrial(folder, line, batch, record));
+      set.trials.push_back(ReadTrial(folder, line, batch, record, how));
     }
   }
   return set;

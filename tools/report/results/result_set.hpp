@@ -42,6 +42,7 @@
 #include <vector>
 
 #include "record/batch_record.hpp"
+#include "record/budget_cut.hpp"
 #include "record/measurements.hpp"
 #include "record/plan_line.hpp"
 #include "record/results_folder.hpp"
@@ -78,12 +79,13 @@ struct TrialData {
   TrialState state = TrialState::kPlanned;
   std::optional<Outcome> outcome;
   std::string why;
-  bool resumed = false;            // the last attempt resumed from a checkpoint
-  double ended = 0;                // end of the last attempt, seconds since 1970; 0: none ended
-  std::vector<int> cores;          // granted to the last attempt
-  size_t gpus = 0;                 // number of granted GPUs
-  std::vector<std::string> facts;  // choices of plugins: "learner.x update_path fused"
-  std::vector<Shrink> shrinks;     // of all attempts, as recorded by the last one
+  bool resumed = false;                 // the last attempt resumed from a checkpoint
+  double ended = 0;                     // end of the last attempt, seconds since 1970; 0: none ended
+  std::vector<int> cores;               // granted to the last attempt
+  size_t gpus = 0;                      // number of granted GPUs
+  std::optional<uint64_t> cut_at = {};  // the last iteration within the budget, if the trial has later ones
+  std::vector<std::string> facts;       // choices of plugins: "learner.x update_path fused"
+  std::vector<Shrink> shrinks;          // of all attempts, as recorded by the last one
   std::map<std::string, Number> measures;
   std::map<std::string, FiniteShare> not_finite;  // measures some of whose last values are not finite
   std::optional<ReturnRange> return_range;
@@ -115,7 +117,8 @@ struct ResultSet {
 
 // ReadResultSet in parts, for reading a batch while it runs: the set without trials, and one trial of its plan. Throw like it.
 ResultSet ReadHeadOfSet(const std::filesystem::path& out);
-TrialData ReadTrial(const ResultsFolder& folder, const PlanLine& line, const BatchConfig& batch, const BatchRecord& record);
+TrialData ReadTrial(const ResultsFolder& folder, const PlanLine& line, const BatchConfig& batch, const BatchRecord& record,
+                    CutHow how = CutHow::kIfLonger);
 
 // Throws std::runtime_error with the file name if the folder, plan or record is missing, broken or has another version. Missing
 // or broken data of one trial removes only that trial's numbers.

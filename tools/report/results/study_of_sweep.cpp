@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
+#include "record/budget_cut.hpp"
 #include "record/finite_tail.hpp"
-#include "record/measurements.hpp"
 
 namespace backplane {
 namespace {
@@ -27,19 +27,20 @@ bool IsKnown(const std::map<std::string, Spread>& statistics, const std::string&
   return found != statistics.end() && found->second.mean && std::isfinite(*found->second.mean);
 }
 
-Scored ScoreOf(const ResultsFolder& folder, const TrialRecord& trial, const std::string& metric) {
+Scored ScoreOf(const ResultsFolder& folder, const WithinBudget& within, const std::string& metric) {
+  const TrialRecord& trial = within.record;
   Scored scored;
   if (trial.attempts.empty()) return scored;
   // Include the attempts from which the last one resumed.
   size_t first = trial.attempts.size() - 1;
   while (first > 0 && trial.attempts[first].start.resumed) --first;
   for (size_t i = first; i < trial.attempts.size(); ++i)
-    for (const IterationValue& one : ReadIterations(folder.attempt(trial.id, trial.attempts[i].number)))
+    for (const IterationValue& one : ReadIterations(folder.attempt(trial.id, trial.attempts[i].number), within.cut))
       if (one.name == metric) scored.by_iteration[one.iteration] = one.value;
   LastFinite last;
   for (const auto& [iteration, value] : scored.by_iteration) last.Add(value);
   std::erase_if(scored.by_iteration, [](const auto& one) { return !std::isfinite(one.second); });
-  const Measurements found = ReadMeasurements(folder.attempt(trial.id, trial.attempts.back().number));
+  const Measurements found = ReadMeasurements(folder.attempt(trial.id, trial.attempts.back().number), within.cut);
   if (IsKnown(found.statistics, metric))
     scored.value = found.statistics.at(metric).mean;
   else if (!found.statistics.contains(metric) || !found.statistics.at(metric).mean)
@@ -150,7 +151,7 @@ std::vector<ConfigurationResults> AddConfigurations(const ResultsFolder& folder,
     trial.seeds.push_back(line.seed);
     const TrialRecord* known = record.Find(line.trial_id);
     result.states.push_back(known ? known->state : TrialState::kPlanned);
-    result.scores.push_back(known ? ScoreOf(folder, *known, study->metric) : Scored{});
+    result.scores.push_back(known ? ScoreOf(folder, CutAtBudget(folder, *known, line.budget), study->metric) : Scored{});
     if (!known || known->attempts.empty()) continue;
     AddTimes(*known, &trial);
     for (const Scored& scored : result.scores)

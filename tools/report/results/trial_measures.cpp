@@ -137,11 +137,12 @@ void AddFirst(const std::vector<IterationValue>& attempt, std::set<uint64_t>* fi
 }
 
 // A resumed attempt repeats no earlier iterations.
-AllAttempts AllIterations(const ResultsFolder& folder, const TrialRecord& record, std::vector<IterationValue> values) {
+AllAttempts AllIterations(const ResultsFolder& folder, const WithinBudget& within, std::vector<IterationValue> values) {
+  const TrialRecord& record = within.record;
   AllAttempts all{std::move(values), {}};
   AddFirst(all.values, &all.first);
   for (size_t i = record.attempts.size(); i-- > 1 && record.attempts[i].start.resumed;) {
-    std::vector<IterationValue> earlier = ReadIterations(folder.attempt(record.id, record.attempts[i - 1].number));
+    std::vector<IterationValue> earlier = ReadIterations(folder.attempt(record.id, record.attempts[i - 1].number), within.cut);
     if (!all.values.empty()) {
       std::erase_if(earlier, [&](const IterationValue& one) { return one.iteration >= all.values.front().iteration; });
     }
@@ -258,16 +259,17 @@ void AddResources(const std::filesystem::path& file, TrialData* trial) {
 
 }  // namespace
 
-void ReadTrialMeasures(const ResultsFolder& folder, const TrialRecord& record, TrialData* trial) {
+void ReadTrialMeasures(const ResultsFolder& folder, const WithinBudget& within, TrialData* trial) {
+  const TrialRecord& record = within.record;
   if (record.attempts.empty()) return;
   const AttemptRecord& last = record.attempts.back();
   const AttemptFolder attempt = folder.attempt(record.id, last.number);
   trial->resumed = last.start.resumed;
-  const Measurements found = ReadMeasurements(attempt);
+  const Measurements found = ReadMeasurements(attempt, within.cut);
   AddResult(found, trial);
-  const std::vector<IterationValue> iterations = ReadIterations(attempt);
+  const std::vector<IterationValue> iterations = ReadIterations(attempt, within.cut);
   AddSpeeds(iterations, trial);
-  AddCurves(AllIterations(folder, record, iterations), trial);
+  AddCurves(AllIterations(folder, within, iterations), trial);
   AddLastEvaluation(found.result.evaluated_at, trial);
   AddNotFinite(trial);
   AddLastTenths(trial);

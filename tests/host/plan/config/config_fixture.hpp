@@ -33,6 +33,7 @@ inline std::string OtherValue(const HostKey& key) {
   if (key.path == "learner.function") return "/bin/sh:g";
   if (key.path == "checkpoint.best.metric") return "eval/return";
   if (key.path == "checkpoint.best.direction") return "minimize";
+  if (key.path == "schedule_budget") return "{iterations: 2}";
   switch (key.type) {
     case ValueType::kNumber: return "0.5";
     case ValueType::kInteger:
@@ -73,6 +74,9 @@ class ConfigTest : public ::testing::Test {
         {lr, Option("epochs", BP_PARAM_I64, "10", "[1,)"), Option("hidden", BP_PARAM_I64_LIST, "[64, 64]", "[1,)"),
          Option("norm", BP_PARAM_BOOL, "true"), Option("device", BP_PARAM_ENUM, "cpu", "cpu|cuda"),
          Option("note", BP_PARAM_STR, ""), Option("grad_clip", BP_PARAM_F64, {}), Option("data", BP_PARAM_PATH, {})});
+    OptionInfo schedule = Option("schedule", BP_PARAM_ENUM, "linear", "constant|linear");
+    schedule.reads_budget = "linear";
+    Add(BP_KIND_LEARNER, "annealer", {schedule, lr});
   }
   ~ConfigTest() override { std::filesystem::remove_all(folder_); }
 
@@ -150,6 +154,9 @@ inline const std::string kMinimalFunction = "experiment: first\nlearner: {functi
 inline const std::string& MinimalFor(const HostKey& key) {
   static const std::string of_best = kMinimal + "evaluation: {episodes: 3, every_iterations: 1}\n";
   static const std::string of_direction = of_best + "checkpoint: {best: eval/return}\n";
+  static const std::string of_schedule =
+      "experiment: first\nenv: {plugin: walker}\nlearner: {plugin: annealer}\nbudget: {iterations: 3}\n";
+  if (key.path == "schedule_budget") return of_schedule;
   if (key.path == "checkpoint.best.metric") return of_best;
   if (key.path == "checkpoint.best.direction") return of_direction;
   if (key.path == "learner.function" || key.path == "learner.python") return kMinimalFunction;

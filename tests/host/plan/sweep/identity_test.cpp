@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <utility>
@@ -78,11 +79,11 @@ TEST_F(IdentityTest, NewOptionCountsOnlyIfItDiffersFromItsDefault) {
 // A different text would run finished trials of a results folder again. (shipped_points_test.cpp checks shipped files.)
 TEST_F(IdentityTest, TheCanonicalTextIsUnchanged) {
   EXPECT_EQ(PointIdentity(loaded_, {}).dump(),
-            R"({"budget":{"env_steps":null,"epochs":null,"iterations":null,"wall_time_s":null},"device":"cpu",)"
+            R"({"device":"cpu",)"
             R"("env":{"id":"env.toy","options":{"size":3}},)"
             R"("evaluation":{"at_start":false,"env_options":{},"episodes":0,"every_iterations":0},)"
             R"("learner":{"id":"learner.toy","options":{"lr":0.1}},)"
-            R"("rollout":{"chunk_rows":1,"num_env_runners":1,"num_envs_per_env_runner":1},"schema":2})");
+            R"("rollout":{"chunk_rows":1,"num_env_runners":1,"num_envs_per_env_runner":1},"schema":3})");
   Experiment& experiment = loaded_.experiment;
   experiment.rollout = {.num_env_runners = 2, .num_envs_per_env_runner = 32, .threads = 2, .chunk_rows = {}};
   experiment.budget = {.iterations = 3, .env_steps = 4000, .epochs = 2, .wall_time_s = 90.5};
@@ -98,16 +99,107 @@ TEST_F(IdentityTest, TheCanonicalTextIsUnchanged) {
             R"("env":{"id":"env.toy","options":{"size":3}},)"
             R"("evaluation":{"at_start":true,"env_options":{"size":4},"episodes":7,"every_iterations":5},)"
             R"("learner":{"id":"learner.toy","options":{"lr":0.1}},)"
-            R"("rollout":{"chunk_rows":16,"num_env_runners":2,"num_envs_per_env_runner":32},"schema":2,)"
+            R"("rollout":{"chunk_rows":16,"num_env_runners":2,"num_envs_per_env_runner":32},"schema":3,)"
             R"("swept":{"monitors":[],"rollout.threads":2}})");
+}
+
+// Results of schema 2 keep the ids of their trials.
+TEST_F(IdentityTest, SchemaTwoIncludesTheBudget) {
+  loaded_.experiment.budget.iterations = 3;
+  EXPECT_EQ(PointIdentity(loaded_, {}, "", {.schema = 2}).dump(),
+            R"({"budget":{"env_steps":null,"epochs":null,"iterations":3,"wall_time_s":null},"device":"cpu",)"
+            R"("env":{"id":"env.toy","options":{"size":3}},)"
+            R"("evaluation":{"at_start":false,"env_options":{},"episodes":0,"every_iterations":0},)"
+            R"("learner":{"id":"learner.toy","options":{"lr":0.1}},)"
+            R"("rollout":{"chunk_rows":1,"num_env_runners":1,"num_envs_per_env_runner":1},"schema":2})");
+}
+
+class BudgetInIdentity : public IdentityTest {
+ protected:
+  BudgetInIdentity() {
+    loaded_.experiment.budget = {.iterations = 2, .env_steps = 100, .episodes = 7, .epochs = 1, .wall_time_s = 9};
+  }
+  // True if every limit, changed alone, changes the point.
+  bool Belongs(const std::map<std::string, nlohmann::json>& swept = {}, const std::string& after = "",
+               const IdentityRules& rules = {}) {
+    const auto id = [&] { return IdOf(PointIdentity(loaded_, swept, after, rules)); };
+    const BudgetConfig before = loaded_.experiment.budget;
+    std::vector<bool> changes;
+    const auto with = [&](auto change) {
+      const std::string same = id();
+      change(loaded_.experiment.budget);
+      changes.push_back(id() != same);
+      loaded_.experiment.budget = before;
+    };
+    with([](BudgetConfig& budget) { budget.iterations = 5; });
+    with([](BudgetConfig& budget) { budget.env_steps.reset(); });
+    with([](BudgetConfig& budget) { budget.episodes = 8; });
+    with([](BudgetConfig& budget) { budget.epochs = 2; });
+    with([](BudgetConfig& budget) { budget.wall_time_s = 10; });
+    EXPECT_EQ(std::count(changes.begin(), changes.end(), changes.front()), 5);
+    return changes.front();
+  }
+  void AddSchedule(const char* value, uint16_t type, const char* reads) {
+    auto learner = Plugin("learner.toy");
+    learner->options.push_back({.path = "schedule", .type = type, .reads_budget = reads});
+    loaded_.learner = learner;
+    loaded_.experiment.learner.options["schedule"] = nlohmann::json::parse(value);
+  }
+};
+
+TEST_F(BudgetInIdentity, LeavesItUnlessSomethingReadsIt) {
+  EXPECT_FALSE(Belongs());
+  EXPECT_TRUE(Belongs({}, "", {.keeps_budget = true})) << "stages and searches";
+  EXPECT_TRUE(Belongs({{"budget.iterations", 2}})) << "it is swept";
+  EXPECT_FALSE(Belongs({{"rollout.threads", 2}}));
+  EXPECT_TRUE(Belongs({}, "", {.schema = 2}));
+  loaded_.experiment.report.kind = "comparison";
+  EXPECT_FALSE(Belongs());
+  loaded_.experiment.report.timing = true;
+  EXPECT_TRUE(Belongs()) << "times are compared";
+}
+
+TEST_F(BudgetInIdentity, StaysWithACommand) {
+  loaded_.experiment.command.words = {"python3", "train.py"};
+  EXPECT_TRUE(Belongs()) << "its arguments may repeat the budget";
+}
+
+TEST_F(BudgetInIdentity, StaysWithValuesThatReadIt) {
+  AddSchedule("\"constant\"", BP_PARAM_ENUM, "linear|cosine");
+  EXPECT_FALSE(Belongs());
+  for (const char* value : {"\"linear\"", "\"cosine\""}) {
+    AddSchedule(value, BP_PARAM_ENUM, "linear|cosine");
+    EXPECT_TRUE(Belongs()) << value;
+  }
+  for (const auto& [value, reads] : {std::pair("0", false), {"0.1", true}, {"1", false}, {"500", false}}) {
+    AddSchedule(value, BP_PARAM_F64, "(0,1)");
+    EXPECT_EQ(Belongs(), reads) << value;
+  }
+  for (const auto& [value, reads] : {std::pair("true", true), {"false", false}}) {
+    AddSchedule(value, BP_PARAM_BOOL, "true");
+    EXPECT_EQ(Belongs(), reads) << value;
+  }
+  AddSchedule("3", BP_PARAM_I64, "*");
+  EXPECT_TRUE(Belongs());
+}
+
+TEST_F(BudgetInIdentity, AKeptScheduleHasTheIdOfItsFirstBudget) {
+  AddSchedule("\"linear\"", BP_PARAM_ENUM, "linear");
+  const std::string before = PointId();
+  EXPECT_EQ(PlaceOfBudget(loaded_, {}, {}), BudgetPlace::kRead);
+  loaded_.experiment.schedule_budget = {
+      {"iterations", 2}, {"env_steps", 100}, {"episodes", 7}, {"epochs", 1}, {"wall_time_s", 9.0}};
+  EXPECT_EQ(PlaceOfBudget(loaded_, {}, {}), BudgetPlace::kSchedule);
+  EXPECT_EQ(PointId(), before);
+  EXPECT_FALSE(Belongs());
+  loaded_.experiment.schedule_budget["iterations"] = 3;
+  EXPECT_NE(PointId(), before);
 }
 
 // Warm-up and precision decide which iterations run. Other kinds of experiments keep their identity.
 TEST_F(IdentityTest, IncludesWarmUpAndPrecisionIfSpeedIsMeasured) {
   loaded_.experiment.report.kind = "comparison";
-  const nlohmann::json other = PointIdentity(loaded_, {})["budget"];
-  EXPECT_EQ(other,
-            (nlohmann::json{{"iterations", nullptr}, {"env_steps", nullptr}, {"epochs", nullptr}, {"wall_time_s", nullptr}}));
+  EXPECT_FALSE(PointIdentity(loaded_, {}).contains("budget"));
   const std::string before = Id();
   loaded_.experiment.report.kind.reset();
   EXPECT_EQ(before, Id());

@@ -87,6 +87,96 @@ TEST_F(PlanIdentityTest, AKeyOfTheFileReplacesADefaultOfThisRun) {
   EXPECT_EQ(gpus(GoodPlan("sweep: {grid: {resources.gpus: [0, 2]}}\n"), 1), 2);
 }
 
+// The ids of plans that differ only in --set budget.iterations.
+class PlanBudgetTest : public SweepTest {
+ protected:
+  bool Extends(const std::string& lines) { return Ids(GoodPlan(lines)) == Ids(GoodPlan(lines, {}, {"budget.iterations=7"})); }
+  static std::vector<std::optional<uint64_t>> Budgets(const Plan& plan) {
+    std::vector<std::optional<uint64_t>> budgets;
+    for (const PlanLine& line : PlanLines(plan)) budgets.push_back(line.budget ? line.budget->iterations : std::nullopt);
+    return budgets;
+  }
+  Plan Annealed(const std::vector<std::string>& set, const std::string& lines = "") {
+    PlanResult result = PlanText(
+        "experiment: first\nenv: {plugin: walker}\nlearner: {plugin: annealer}\nbudget: {iterations: 3}\n" + lines, {}, set);
+    for (const Diagnostic& d : result.errors) ADD_FAILURE() << Format(d);
+    return result.plan.value_or(Plan{});
+  }
+};
+
+TEST_F(PlanBudgetTest, ALargerBudgetKeepsTheIds) {
+  EXPECT_TRUE(Extends(""));
+  EXPECT_TRUE(Extends(kGrid));
+  EXPECT_FALSE(Extends("sweep: {grid: {budget.env_steps: [100, 200]}}\n")) << "a limit is swept";
+  EXPECT_FALSE(Extends("stages: [{name: low}, {name: high, learner.options.lr: 0.5}]\n"));
+  EXPECT_FALSE(Extends("report: {kind: comparison, timing: true}\n"));
+  EXPECT_TRUE(Extends("report: {kind: comparison}\n"));
+}
+
+TEST_F(PlanBudgetTest, ALimitOfOtherPointsKeepsAPointExtensible) {
+  const std::string list = "sweep: {list: [{name: baseline, budget.env_steps: 100}, {name: trained}]}\n";
+  const std::vector<std::string> small = Ids(GoodPlan(list)), large = Ids(GoodPlan(list, {}, {"budget.iterations=7"}));
+  EXPECT_NE(small.at(0), large.at(0));
+  EXPECT_EQ(small.at(1), large.at(1));
+}
+
+TEST_F(PlanBudgetTest, APointOfAFileWithABudgetKeepsIt) {
+  Write("one.yaml", "budget: {iterations: 3}\n");
+  Write("two.yaml", "learner: {options: {lr: 0.5}}\n");
+  EXPECT_FALSE(Extends("sweep: {files: [one.yaml, two.yaml]}\n"));
+}
+
+TEST_F(PlanBudgetTest, SweptValuesThatReadTheBudgetDecidePerPoint) {
+  const std::string grid =
+      "sweep: {grid: {learner.options.schedule: [constant, linear], learner.options.lr: [0.1, 0.2, 0.3]}}\n";
+  const Plan small = Annealed({}, grid), large = Annealed({"budget.iterations=7"}, grid);
+  ASSERT_EQ(small.points.size(), 6u);
+  for (size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(small.points[i].id == large.points[i].id, i < 3) << small.points[i].name;
+    EXPECT_EQ(small.trials[i].id, IdOf(small.Identity(small.trials[i]))) << "each point by itself";
+  }
+}
+
+TEST_F(PlanBudgetTest, LinesHaveBudgetsThatMayChange) {
+  EXPECT_EQ(Budgets(GoodPlan("")), (std::vector<std::optional<uint64_t>>{3}));
+  EXPECT_EQ(Budgets(GoodPlan("sweep: {grid: {budget.iterations: [1, 2]}}\n")),
+            (std::vector<std::optional<uint64_t>>{std::nullopt, std::nullopt}));
+  EXPECT_EQ(Budgets(GoodPlan("sweep: {grid: {max_iterations: [1, 2]}}\n")).at(0), std::nullopt) << "by another name";
+  const std::vector<PlanLine> lines = PlanLines(GoodPlan(""));
+  EXPECT_EQ(RecordFromJson<PlanLine>(ToJson<nlohmann::ordered_json>(lines[0])).budget, lines[0].budget);
+}
+
+TEST_F(PlanBudgetTest, SchemaTwoKeepsItsIds) {
+  PlanOptions options{{}, {}, Lookup()};
+  options.schema = 2;
+  const PlanResult two = MakePlan(Write("two.yaml", kMinimal), options);
+  options.set = {"budget.iterations=7"};
+  const PlanResult larger = MakePlan(Write("two.yaml", kMinimal), options);
+  EXPECT_NE(Ids(*two.plan), Ids(*larger.plan));
+  EXPECT_EQ(Budgets(*two.plan), (std::vector<std::optional<uint64_t>>{std::nullopt}));
+  EXPECT_EQ(two.plan->Identity(two.plan->trials[0])["point"]["schema"], 2);
+}
+
+TEST_F(PlanBudgetTest, AKeptScheduleExtendsTheTrial) {
+  const Plan before = Annealed({}), longer = Annealed({"budget.iterations=7"});
+  EXPECT_NE(Ids(before), Ids(longer)) << "its schedule reads the budget";
+  const Plan kept = Annealed({"budget.iterations=7", "schedule_budget={\"iterations\":3}"});
+  EXPECT_EQ(Ids(before), Ids(kept));
+  EXPECT_EQ(Budgets(kept), (std::vector<std::optional<uint64_t>>{7}));
+  EXPECT_EQ(PlanLines(kept)[0].schedule_budget, (Budget{.iterations = 3}));
+  EXPECT_EQ(kept.Load(kept.trials[0]).experiment.schedule_budget, (nlohmann::json{{"iterations", 3}}));
+}
+
+TEST_F(PlanBudgetTest, RejectsSchedulesThatReadNoBudget) {
+  EXPECT_THAT(
+      PlanErrors("schedule_budget: {iterations: 3}\n"),
+      ::testing::ElementsAre(::testing::HasSubstr("expected trials whose learner's schedules read the budget, got none")));
+  for (const char* wrong : {"{steps: 3}", "{}", "3", "{iterations: many}"})
+    EXPECT_THAT(PlanErrors(std::string("schedule_budget: ") + wrong + "\n"),
+                ::testing::ElementsAre(::testing::HasSubstr("schedule_budget: ")))
+        << wrong;
+}
+
 TEST_F(PlanIdentityTest, TwoBuildsOfOnePluginAreTwoPoints) {
   Write("old/walker.so", "old");
   EXPECT_EQ(GoodPlan("sweep: {grid: {env.plugin: [walker, ./old/walker.so]}}\n").points.size(), 2u);

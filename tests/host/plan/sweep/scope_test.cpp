@@ -67,7 +67,7 @@ TEST_F(ScopeTest, KeysWithoutEffectOnNumbersAreListed) {
   EXPECT_EQ(speed, (Paths{"checkpoint", "learner.python", "monitors", "resources", "rollout.pin_threads", "rollout.threads",
                           "rollout.workers"}));
   EXPECT_EQ(batch, (Paths{"base", "compare", "engine", "experiment", "on_failure", "output", "stages", "plugin_path", "preset",
-                          "report", "stop_sweep", "sweep"}));
+                          "report", "schedule_budget", "stop_sweep", "sweep"}));
 }
 
 TEST_F(ScopeTest, ASectionHasTheScopeOfItsKeysIfTheyAgree) {
@@ -81,7 +81,7 @@ TEST_F(ScopeTest, ASectionHasTheScopeOfItsKeysIfTheyAgree) {
 }
 
 // The seed changes the trial but not the point. Two keys with a different scope belong to the identity in part: the presence of
-// a GPU, and the iterations to run.
+// a GPU, and the iterations to run. `report.timing` and `schedule_budget` decide whether and which budget belongs to it.
 TEST_F(ScopeTest, OnlyKeysOfTheIdentityChangeThePoint) {
   Paths in_part;
   for (const HostKey& key : HostKeys()) {
@@ -89,12 +89,13 @@ TEST_F(ScopeTest, OnlyKeysOfTheIdentityChangeThePoint) {
     SCOPED_TRACE(key.path);
     const Plan plain = PlanWith(key, {}), other = PlanWith(key, {key.path + "=" + OtherValue(key)});
     const bool changes = plain.points.at(0).id != other.points.at(0).id;
-    EXPECT_EQ(changes, !key.canonical.empty());
+    const bool is_open = IsBudgetKey(key.path), is_part = key.path == "schedule_budget" || key.path == "report.timing";
+    EXPECT_EQ(changes, is_part || (!key.canonical.empty() && !is_open));
     EXPECT_EQ(plain.trials.at(0).id != other.trials.at(0).id, changes || key.path == "seed");
-    EXPECT_TRUE(changes || key.scope != Scope::kIdentity || key.path == "seed");
+    EXPECT_TRUE(changes || key.scope != Scope::kIdentity || key.path == "seed" || is_open);
     if (changes && key.scope != Scope::kIdentity) in_part.insert(key.path);
   }
-  EXPECT_EQ(in_part, (Paths{"report.kind", "report.max_time", "report.precision", "resources.gpus"}));
+  EXPECT_EQ(in_part, (Paths{"report.kind", "report.max_time", "report.precision", "report.timing", "resources.gpus", "schedule_budget"}));
 }
 
 TEST_F(ScopeTest, SpeedKeysBelongToTheIdentityIfTheyAreSwept) {

@@ -36,6 +36,7 @@ TEST_F(SearchTest, EachSuggestionAddsAPoint) {
 
 // Equal settings have equal ids, whether suggested or written by hand.
 TEST_F(SearchTest, SuggestionEqualsThePointWrittenByHand) {
+  schema_ = 2;  // later, the budget belongs to a suggestion, whose objective it decides
   Plan plan = GoodPlan(Search("env.options.legs: {int: [2, 8]}, learner: {choice: [{plugin: climber}, {plugin: hopper}]}"));
   plan.Suggest(0, {{"env.options.legs", 3}, {"learner", {{"plugin", "hopper"}}}});
   const Plan by_hand = GoodPlan("sweep: {list: [{env.options.legs: 3, learner: {plugin: hopper}}]}\n");
@@ -89,6 +90,7 @@ TEST_F(SearchTest, ConfirmsWithSeedsThatWereNotSearched) {
 
 // Optuna computes 3 * 0.1 without rounding.
 TEST_F(SearchTest, ASuggestionWithAStepIsThePointOfAGrid) {
+  schema_ = 2;
   Plan plan = GoodPlan(Search("learner.options.lr: {uniform: [0.1, 1], step: 0.1}"));
   plan.Suggest(0, {{"learner.options.lr", 3 * 0.1}});
   EXPECT_EQ(ValueOf(plan, 0), 0.3);

@@ -45,15 +45,23 @@ TEST_F(StagesTest, EachIsAPointOfItsOwnAndStartsFromTheOneBefore) {
   EXPECT_EQ(stand.budget.iterations, 7u);
 }
 
-TEST_F(StagesTest, TheFirstIsAPlainTrialAndALaterOneNamesItsStart) {
+TEST_F(StagesTest, ALaterOneNamesItsStart) {
   const Plan plan = GoodPlan(kTwo);
   const Plan first = GoodPlan("", {}, {"env.options.legs=2", "learner.options.lr=0.5"});
   const Plan last = GoodPlan("", {}, {"env.options.legs=4", "budget.iterations=7"});
-  EXPECT_EQ(plan.trials[0].id, first.trials[0].id);
+  EXPECT_EQ(plan.Identity(plan.trials[0])["point"]["learner"], first.Identity(first.trials[0])["point"]["learner"]);
   EXPECT_NE(plan.trials[1].id, last.trials[0].id);
   EXPECT_EQ(plan.Identity(plan.trials[1])["after"], plan.trials[0].id);
   EXPECT_NE(GoodPlan(kTwo, {}, {"stages.rise.learner.options.lr=0.25"}).trials[1].id, plan.trials[1].id)
       << "a different first stage gives a different trial";
+  const Plan longer = GoodPlan(kTwo, {}, {"budget.iterations=9"});
+  EXPECT_NE(longer.trials[0].id, plan.trials[0].id) << "the second would start from another state of the same trial";
+  EXPECT_NE(longer.trials[1].id, plan.trials[1].id);
+}
+
+TEST_F(StagesTest, TheFirstIsAPlainTrialIfTheBudgetBelongsToBoth) {
+  schema_ = 2;
+  EXPECT_EQ(GoodPlan(kTwo).trials[0].id, GoodPlan("", {}, {"env.options.legs=2", "learner.options.lr=0.5"}).trials[0].id);
 }
 
 TEST_F(StagesTest, AxesAndSeedsAreOutsideStages) {

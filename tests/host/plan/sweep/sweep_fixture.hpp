@@ -25,11 +25,14 @@ class SweepTest : public ConfigTest {
   }
 
   PlanResult PlanText(const std::string& text, std::vector<std::string> sweep = {}, std::vector<std::string> set = {}) {
-    return MakePlan(Write("e.yaml", text), {std::move(set), std::move(sweep), Lookup(), presets_, defaults_});
+    PlanOptions options{std::move(set), std::move(sweep), Lookup(), presets_, defaults_};
+    options.schema = schema_;
+    return MakePlan(Write("e.yaml", text), options);
   }
 
   PresetSearch presets_;  // for plans made later
   KeyDefaults defaults_;  // for plans made later
+  int schema_ = kPlanSchema;  // for plans made later; with 2, the budget belongs to each identity
 
   // The plan of a valid experiment with these lines appended.
   Plan GoodPlan(const std::string& lines, std::vector<std::string> sweep = {}, std::vector<std::string> set = {}) {

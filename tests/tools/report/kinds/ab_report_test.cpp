@@ -208,5 +208,16 @@ TEST(AbReport, OneTaskThatIsInvalidMakesAllInvalid) {
   EXPECT_TRUE(JudgeResults({Set(OnTwoTasks())}, TwoTasks()).decided);
 }
 
+TEST(AbReport, NeverPairsAKeptScheduleWithAnother) {
+  std::vector<TrialData> trials = OnTwoTasks();
+  for (TrialData& trial : trials)
+    if (trial.point == "b on flat") trial.config["schedule_budget"] = {{"iterations", 2}};
+  const std::vector<std::string> verdict = AbReport({Set(trials)}, TwoTasks()).verdict;
+  ASSERT_EQ(verdict.size(), 1u);
+  EXPECT_THAT(verdict[0], testing::StartsWith("Invalid. On flat: The schedules of the arms follow different budgets"));
+  for (TrialData& trial : trials) trial.config["schedule_budget"] = {{"iterations", 2}};
+  EXPECT_FALSE(JudgeResults({Set(trials)}, TwoTasks()).invalid) << "all have kept the same";
+}
+
 }  // namespace
 }  // namespace backplane

@@ -382,5 +382,23 @@ TEST_F(ResultSetTest, AFolderCanBeScored) {
   EXPECT_EQ(100, *found.settings[0].efficiency_pct);
 }
 
+TEST_F(ResultSetTest, CutsALongerTrialAtTheBudgetOfThePlan) {
+  folder_.Plan("t1", "one", {{"rollout.num_env_runners", 1}}, 7, Budget{.iterations = 2});
+  folder_.Write("trials/t1/trial.json",
+                R"({"config":{"budget":{"iterations":3,"wall_time":null},"schedule_budget":{"iterations":1}}})");
+  Complete("t1");
+  const TrialData trial = Trial();
+  EXPECT_EQ(trial.cut_at, 2u);
+  EXPECT_EQ(trial.Find("iterations")->value, 2);
+  EXPECT_EQ(trial.Find("env_steps")->value, 2000);
+  EXPECT_EQ(trial.Find("return")->value, 2);
+  EXPECT_EQ(trial.Find("train/loss")->value, 2) << "the last tenth of the curve";
+  EXPECT_EQ(trial.Find("eval/return"), nullptr) << "only its end was evaluated";
+  EXPECT_EQ(trial.Find("phase/env_step"), nullptr);
+  ASSERT_EQ(trial.curves.at("train/loss").size(), 2u);
+  EXPECT_EQ(trial.At("budget.iterations"), 2) << "the plan's";
+  EXPECT_TRUE(trial.At("schedule_budget").is_null());
+}
+
 }  // namespace
 }  // namespace backplane
