@@ -8,9 +8,7 @@
 #include "record/metric_series.hpp"
 
 namespace backplane {
-namespace {
 
-// NaN: the evaluation has no such metric.
 double ValueOf(const std::string& metric, const EpisodeMeans& evaluation) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const auto mean = [&](const Spread& spread) { return spread.mean.value_or(kNone); };
@@ -19,8 +17,6 @@ double ValueOf(const std::string& metric, const EpisodeMeans& evaluation) {
     if (NameUnder("eval/", name) == metric) return mean(spread);
   return kNone;
 }
-
-}  // namespace
 
 void BestTracker::Add(const EpisodeMeans& evaluation, const TrialCount& count) {
   if (!config_.metric) return;

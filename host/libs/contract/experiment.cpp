@@ -39,7 +39,8 @@ json ToJson(const Experiment& experiment) {
   for (const HostKey& key : HostKeys()) {
     if (!key.get || (key.of_command && !experiment.HasCommand())) continue;
     json value = key.get(key, experiment);
-    const bool is_unset = key.of_command && (value.is_null() || (key.type == ValueType::kWords && value.empty()));
+    const bool may_be_left_out = key.of_command || key.type == ValueType::kGoal;
+    const bool is_unset = may_be_left_out && (value.is_null() || (key.type == ValueType::kWords && value.empty()));
     if (!is_unset) result[Pointer(key.path)] = std::move(value);
   }
   return result;

@@ -53,6 +53,7 @@ inline std::string OtherValue(const HostKey& key) {
     case ValueType::kSizeOrShare: return "2.5%";
     case ValueType::kFailurePolicy: return "{retry: 7}";
     case ValueType::kFlapping: return "4 in 10s";
+    case ValueType::kGoal: return "{eval/return: 475, for: 3}";
     case ValueType::kStructure: return "{n: \"+3\"}";  // of kMinimalCommand
     case ValueType::kJson: return "{rollout.threads: 2}";
     default: return "other";
@@ -150,7 +151,7 @@ inline const std::string kMinimalFunction = "experiment: first\nlearner: {functi
 inline const std::string& MinimalFor(const HostKey& key) {
   static const std::string of_best = kMinimal + "evaluation: {episodes: 3, every_iterations: 1}\n";
   static const std::string of_direction = of_best + "checkpoint: {best: eval/return}\n";
-  if (key.path == "checkpoint.best.metric") return of_best;
+  if (key.path == "checkpoint.best.metric" || key.path == kUntil) return of_best;
   if (key.path == "checkpoint.best.direction") return of_direction;
   if (key.path == "learner.function" || key.path == "learner.python") return kMinimalFunction;
   return key.of_command ? kMinimalCommand : kMinimal;
