@@ -9,7 +9,7 @@
 
 namespace backplane {
 
-double ValueOf(const std::string& metric, const EpisodeMeans& evaluation) {
+double EvaluatedValue(const std::string& metric, const EpisodeMeans& evaluation) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const auto mean = [&](const Spread& spread) { return spread.mean.value_or(kNone); };
   if (evaluation.episode_return && metric == NameUnder("eval/", "return")) return mean(*evaluation.episode_return);
@@ -20,7 +20,7 @@ double ValueOf(const std::string& metric, const EpisodeMeans& evaluation) {
 
 void BestTracker::Add(const EpisodeMeans& evaluation, const TrialCount& count) {
   if (!config_.metric) return;
-  const double value = ValueOf(*config_.metric, evaluation);
+  const double value = EvaluatedValue(*config_.metric, evaluation);
   const int direction = config_.Direction();
   if (!std::isfinite(value) || (best_ && direction * value <= direction * best_->value)) return;
   best_ = BestScore{*config_.metric, direction, value, count.iterations, count.env_steps};

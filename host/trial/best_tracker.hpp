@@ -12,7 +12,7 @@
 namespace backplane {
 
 // A metric of an evaluation, eval/NAME; NaN: it has no such metric.
-double ValueOf(const std::string& metric, const EpisodeMeans& evaluation);
+double EvaluatedValue(const std::string& metric, const EpisodeMeans& evaluation);
 
 class BestTracker {
  public:

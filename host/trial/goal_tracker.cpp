@@ -10,7 +10,7 @@ void GoalTracker::Add(const EpisodeMeans& evaluation, const TrialCount& count) {
 }
 
 void GoalTracker::Add(const EpisodeMeans& evaluation, uint64_t iteration, uint64_t env_steps) {
-  if (!goal_ || reached() || !goal_->Add(ValueOf(goal_->goal().metric, evaluation))) return;
+  if (!goal_ || reached() || !goal_->Add(EvaluatedValue(goal_->goal().metric, evaluation))) return;
   iteration_ = iteration;
   env_steps_ = env_steps;
 }

@@ -99,8 +99,10 @@ bool GoalCount::Add(double value) {
 }
 
 std::string GoalResult::Sentence() const {
-  return reached ? fmt::format("reached {} after {} env steps", Words(), FormatCount(env_steps))
-                 : fmt::format("never reached {} in {} env steps", Words(), FormatCount(env_steps));
+  const std::string steps = FormatCount(env_steps) + " env steps";
+  if (!reached) return fmt::format("never reached {} in {}", Words(), steps);
+  const std::string in_a_row_words = in_a_row > 1 ? fmt::format(" ({} evaluations in a row)", in_a_row) : "";
+  return fmt::format("reached {} after {}{}", Words(), steps, in_a_row_words);
 }
 
 }  // namespace backplane
