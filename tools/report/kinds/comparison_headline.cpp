@@ -48,7 +48,7 @@ struct Compared {
 std::string Gain(const Compared& one, const Number& base, const SeedScores& of_base, const MeasureSpec& measure) {
   Number change = Reading(one.value->value - base.value);
   if (!measure.in_ratios) {
-    if (const auto welch = statistics::WelchDifference(one.scores.values, of_base.values))
+    if (const auto welch = one.scores.DifferenceFrom(of_base))
       change.low = welch->low, change.high = welch->high;
     return fmt::format("difference {}{}", change.value < 0 ? "" : "+", WithUnit(change, measure));
   }
@@ -91,6 +91,7 @@ Rivals FindRivals(const ComparisonParts& parts, size_t chosen, const MeasureSpec
   };
   Rivals rivals;
   std::vector<std::vector<double>> judged{scores_of(chosen).values};
+  std::vector<statistics::Arrivals> arrivals{parts.scoring.Scores(chosen, measure).arrivals()};
   std::vector<std::string> names;
   rivals.fewest = judged.front().size();
   for (size_t i = 0; i < parts.points.size(); ++i) {
@@ -103,12 +104,14 @@ Rivals FindRivals(const ComparisonParts& parts, size_t chosen, const MeasureSpec
       rivals.unknown.push_back(parts.points[i].name);
     } else {
       judged.push_back(std::move(scores.values));
+      arrivals.push_back(parts.scoring.Scores(i, measure).arrivals());
       names.push_back(parts.points[i].name);
     }
   }
   rivals.judged = names.size();
   if (names.empty()) return rivals;
-  const std::optional<std::vector<char>> out = statistics::RuledOut(judged, 0, kSeedOfRivals);
+  const std::optional<std::vector<char>> out = measure.StepsGoal() ? statistics::RuledOut(arrivals, 0, kSeedOfRivals)
+                                                                   : statistics::RuledOut(judged, 0, kSeedOfRivals);
   for (size_t i = 0; i < names.size(); ++i)
     if (!out || !(*out)[i + 1]) rivals.alike.push_back(names[i]);
   return rivals;
@@ -153,6 +156,7 @@ std::string Listed(const ComparisonParts& parts, const std::vector<Compared>& al
                                                              {PointVerdict::kBelowFloors, "Not better than doing nothing"},
                                                              {PointVerdict::kIdentical, "Identical, to the last bit"},
                                                              {PointVerdict::kOneValue, "Not separated by this metric"},
+                                                             {PointVerdict::kEndsAtGoal, "Ended at their goal"},
                                                              {PointVerdict::kOneSeed, "With one seed"},
                                                              {PointVerdict::kTooFewSeeds, "With too few seeds"},
                                                              {PointVerdict::kNotFinite, "Not finite"},
@@ -210,14 +214,20 @@ Answer Against(const ComparisonParts& parts, size_t baseline, const MeasureSpec&
   std::vector<Compared> better;
   std::ranges::copy_if(all, std::back_inserter(better),
                        [](const Compared& one) { return one.judged.verdict == PointVerdict::kBetter; });
+  const std::optional<Goal> goal = measure.StepsGoal();
+  std::vector<statistics::Arrivals> arms;
+  if (goal) arms.push_back(of_base.arrivals());
+  for (const Compared& one : all)
+    if (goal) arms.push_back(one.scores.arrivals());
   const std::string name = "the baseline, " + parts.points[baseline].name, of_baseline = WithUnit(*base, measure),
-                    seeds = SeedsOf(all, of_base);
+                    seeds = SeedsOf(all, of_base) + NeverReached(arms);
   const bool is_judged = std::ranges::any_of(all, &Compared::IsJudged);
   std::string text;
   if (!better.empty())
     text =
-        fmt::format("{} is better than {}: {} {} against {}, {} ({}{}{}).", parts.points[better[0].point].name, name,
-                    measure.title, WithUnit(*better[0].value, measure), of_baseline, Gain(better[0], *base, of_base, measure),
+        fmt::format("{} {} {}: {}{} against {}, {} ({}{}{}).", parts.points[better[0].point].name,
+                    goal ? fmt::format("reaches {} sooner than", goal->Words()) : "is better than", name,
+                    goal ? "" : measure.title + " ", WithUnit(*better[0].value, measure), of_baseline, Gain(better[0], *base, of_base, measure),
                     seeds, better[0].judged.detail.empty() ? "" : ", ", better[0].judged.detail);
   else if (is_judged && measure.direction != 0)
     text = fmt::format("No point is shown to be better than {}: {} {} ({}).", name, measure.title, of_baseline, seeds);
