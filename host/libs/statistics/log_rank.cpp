@@ -41,20 +41,12 @@ bool PointTheOtherWay(const std::optional<Difference>& difference, bool a_is_slo
   return difference && difference->value != 0 && (difference->value > 0) != a_is_slower;
 }
 
-bool IsSlower(const Arrivals& a, const Arrivals& b) {
-  const LogRankScores scores = ScoresOfLogRank(a, b);
-  double sum = 0;
-  for (const double score : scores.a) sum += score;
-  return sum > 0;
-}
-
 Judgement Alone(const Arrivals& point, const Arrivals& base, uint64_t seed) {
   const size_t fewer = std::min(point.size(), base.size());
   if (fewer < kLeastToJudge) return {.verdict = fewer < 2 ? Verdict::kOne : Verdict::kTooFew};
-  const bool is_slower = IsSlower(point, base);
   const double p = LogRankPermutation(point, base, seed).p;
-  const bool crosses = PointTheOtherWay(RestrictedDifference(point, base), is_slower);
-  return {.verdict = crosses ? Verdict::kNotShown : is_slower ? Verdict::kMore : Verdict::kLess, .p = p, .adjusted_p = p};
+  const Verdict told = IsSlower(point, base) ? Verdict::kMore : Verdict::kLess;
+  return {.verdict = MeansAgree(point, base) ? told : Verdict::kNotShown, .p = p, .adjusted_p = p};
 }
 
 // `a` is cut like `b`. One look takes all trials.
@@ -99,6 +91,16 @@ LogRankScores ScoresOfLogRank(const Arrivals& a, const Arrivals& b) {
 PermutationTest LogRankPermutation(const Arrivals& a, const Arrivals& b, uint64_t seed, Tail tail) {
   const LogRankScores scores = ScoresOfLogRank(a, b);
   return UnpairedPermutation(scores.a, scores.b, seed, tail);
+}
+
+bool IsSlower(const Arrivals& a, const Arrivals& b) {
+  double sum = 0;
+  for (const double score : ScoresOfLogRank(a, b).a) sum += score;
+  return sum > 0;
+}
+
+bool MeansAgree(const Arrivals& a, const Arrivals& b) {
+  return !PointTheOtherWay(RestrictedDifference(a, b), IsSlower(a, b));
 }
 
 // A curve that ends in an event has reached 0 and needs no extrapolation.

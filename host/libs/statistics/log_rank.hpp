@@ -31,6 +31,10 @@ LogRankScores ScoresOfLogRank(const Arrivals& a, const Arrivals& b);
 // trials. kUpper: a is slower than b. Both arms need at least one trial.
 PermutationTest LogRankPermutation(const Arrivals& a, const Arrivals& b, uint64_t seed = 0, Tail tail = Tail::kBoth);
 
+// By the log-rank test. The restricted means agree unless the curves cross.
+bool IsSlower(const Arrivals& a, const Arrivals& b);
+bool MeansAgree(const Arrivals& a, const Arrivals& b);
+
 // The time up to which all arms are known, so that no curve is extrapolated.
 double CommonHorizon(const std::vector<Arrivals>& arms);
 
