@@ -342,8 +342,8 @@ void Goals() {
 int main(int argc, char** argv) {
   const std::string only = argc == 2 ? argv[1] : "";
   quick = only == "quick";
-  const std::pair<const char*, void (*)()> sections[] = {
-      {"equal", EqualPoints}, {"better", OneBetterPoint}, {"looks", Looks}, {"gates", Gates}, {"margin", AtTheMargin}, {"goals", Goals}};
+  const std::pair<const char*, void (*)()> sections[] = {{"equal", EqualPoints}, {"better", OneBetterPoint}, {"looks", Looks},
+                                                         {"gates", Gates},       {"margin", AtTheMargin},    {"goals", Goals}};
   const bool is_section = std::ranges::any_of(sections, [&](const auto& section) { return only == section.first; });
   if (argc > 2 || (argc == 2 && !quick && !is_section)) {
     std::fprintf(stderr, "usage: bench_verdicts [quick | equal | better | looks | gates | margin | goals]\n");

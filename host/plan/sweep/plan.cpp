@@ -34,10 +34,7 @@ std::string PathOfOption(const std::string& name, const std::filesystem::path& f
 // Of the measures that compare points. Call it before the comparison is taken out of `text`.
 MeasureMarks MarksOf(const ExperimentText& text) {
   const Entry* metric = text.compare ? FindEntry(text.compare->value, "metric") : nullptr;
-  return {metric         ? metric->mark
-          : text.compare ? text.compare->mark
-                         : Mark(),
-          PathMark(text.root, "report.select")};
+  return {metric ? metric->mark : text.compare ? text.compare->mark : Mark(), PathMark(text.root, "report.select")};
 }
 
 // A search has a report of kind search, unless the file names a different one. Call it before the sweep is taken out of `text`.

@@ -48,8 +48,7 @@ struct Compared {
 std::string Gain(const Compared& one, const Number& base, const SeedScores& of_base, const MeasureSpec& measure) {
   Number change = Reading(one.value->value - base.value);
   if (!measure.in_ratios) {
-    if (const auto welch = one.scores.DifferenceFrom(of_base))
-      change.low = welch->low, change.high = welch->high;
+    if (const auto welch = one.scores.DifferenceFrom(of_base)) change.low = welch->low, change.high = welch->high;
     return fmt::format("difference {}{}", change.value < 0 ? "" : "+", WithUnit(change, measure));
   }
   change = PercentChange(*one.value, base);
@@ -110,8 +109,8 @@ Rivals FindRivals(const ComparisonParts& parts, size_t chosen, const MeasureSpec
   }
   rivals.judged = names.size();
   if (names.empty()) return rivals;
-  const std::optional<std::vector<char>> out = measure.StepsGoal() ? statistics::RuledOut(arrivals, 0, kSeedOfRivals)
-                                                                   : statistics::RuledOut(judged, 0, kSeedOfRivals);
+  const std::optional<std::vector<char>> out =
+      measure.StepsGoal() ? statistics::RuledOut(arrivals, 0, kSeedOfRivals) : statistics::RuledOut(judged, 0, kSeedOfRivals);
   for (size_t i = 0; i < names.size(); ++i)
     if (!out || !(*out)[i + 1]) rivals.alike.push_back(names[i]);
   return rivals;
@@ -224,11 +223,11 @@ Answer Against(const ComparisonParts& parts, size_t baseline, const MeasureSpec&
   const bool is_judged = std::ranges::any_of(all, &Compared::IsJudged);
   std::string text;
   if (!better.empty())
-    text =
-        fmt::format("{} {} {}: {}{} against {}, {} ({}{}{}).", parts.points[better[0].point].name,
-                    goal ? fmt::format("reaches {} sooner than", goal->Words()) : "is better than", name,
-                    goal ? "" : measure.title + " ", WithUnit(*better[0].value, measure), of_baseline, Gain(better[0], *base, of_base, measure),
-                    seeds, better[0].judged.detail.empty() ? "" : ", ", better[0].judged.detail);
+    text = fmt::format("{} {} {}: {}{} against {}, {} ({}{}{}).", parts.points[better[0].point].name,
+                       goal ? fmt::format("reaches {} sooner than", goal->Words()) : "is better than", name,
+                       goal ? "" : measure.title + " ", WithUnit(*better[0].value, measure), of_baseline,
+                       Gain(better[0], *base, of_base, measure), seeds, better[0].judged.detail.empty() ? "" : ", ",
+                       better[0].judged.detail);
   else if (is_judged && measure.direction != 0)
     text = fmt::format("No point is shown to be better than {}: {} {} ({}).", name, measure.title, of_baseline, seeds);
   else
