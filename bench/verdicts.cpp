@@ -327,7 +327,7 @@ void Goals() {
     }
   }
   PairOfGoals("goal, 10 % of one never, other 2 x slower: ", 2, 0.1, 2);
-  // Both means are equal: half of the trials at once and half never, or all at the middle.
+  // Both means are equal: half of the trials arrive early and half never, or all arrive near the middle.
   for (const size_t n : {size_t{5}, size_t{8}})
     Count("goal, equal means, crossing curves: verdict, " + std::to_string(n) + " seeds", Bar::kNone, 0, [=](bp_rng* rng, int) {
       Arrivals half(n), middle(n);

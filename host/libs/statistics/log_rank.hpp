@@ -46,7 +46,7 @@ struct RestrictedMean {
 };
 RestrictedMean MeanUpTo(const Arrivals& arm, double horizon);
 
-// Of the restricted means, a minus b, by Student's t as in WelchDifference. Absent under the same conditions.
+// The difference of the restricted means, a minus b, by Student's t as in WelchDifference. Absent under the same conditions.
 std::optional<Difference> RestrictedDifference(const Arrivals& a, const Arrivals& b);
 
 // TakeLooks, JudgeAgainst, RuledOut and TestScores for arrivals: the log-rank permutation test decides, and the restricted

@@ -29,7 +29,7 @@ std::vector<double> JudgedScores(const AbScores& scores, const PairJudgement& pa
   return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-// Of both arms; empty: the scores are no steps to a goal.
+// Arrivals of both arms; empty: the scores are no steps to a goal.
 std::vector<statistics::Arrivals> JudgedArrivals(const AbScores& scores, const PairJudgement& pair) {
   std::vector<statistics::Arrivals> arms;
   for (const size_t arm : {pair.first, pair.second})

@@ -86,7 +86,7 @@ TEST_F(Verdicts, FollowTheMeasuresDirection) {
 }
 
 // By hand: the arms are disjoint, so 2 of C(8, 4) = 70 assignments are as extreme.
-TEST_F(Verdicts, OfStepsToAGoalFollowTheLogRankTest) {
+TEST_F(Verdicts, FollowTheLogRankTestForStepsToAGoal) {
   const std::string steps = "steps_to(eval/return, 475)";
   const auto scored = [&](uint64_t runners, const std::vector<double>& values) {
     std::vector<TrialData> trials = Scored(runners, values, steps);
