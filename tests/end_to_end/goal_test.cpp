@@ -60,8 +60,8 @@ TEST_F(GoalOfTrial, NeedsAMetricThatEvaluationsRecord) {
   const Finished run = Run("run odd.yaml");
   EXPECT_EQ(run.exit, 2);
   EXPECT_THAT(run.err,
-              HasSubstr("budget.until: expected a metric that evaluations of env.cartpole record, got 'eval/retrun' (did "
-                        "you mean 'eval/return'?)"));
+              HasSubstr("budget.until: expected a metric that evaluations of env.cartpole record, got 'eval/retrun'; did "
+                        "you mean 'eval/return'?"));
 }
 
 // The second attempt counts the evaluations of the first one.
