@@ -116,7 +116,7 @@ TEST_F(GoalOfTrial, ComparesArmsByTheirSteps) {
   const Finished biased = Run("compare biased.yaml");
   EXPECT_EQ(biased.exit, 2);
   EXPECT_THAT(biased.err,
-              HasSubstr("biased.yaml:11:11: error: compare.metric: expected steps_to(eval/return, 2), got eval/return"));
+              HasSubstr("biased.yaml:10:3: error: compare.metric: expected steps_to(eval/return, 2), got eval/return"));
 }
 
 TEST_F(GoalOfTrial, GatesCountItsSteps) {

@@ -67,7 +67,7 @@ TEST_F(GoalOfFile, RejectsOtherMeasuresOfComparisonsWithTheirPlaces) {
       PlanErrorsOf(With(goal_, arms + "  metric: eval/return\n")),
       ElementsAre(testing::AllOf(
           HasSubstr(
-              "e.yaml:8:11: error: compare.metric: expected steps_to(eval/return, 475), got eval/return: trials end once "),
+              "e.yaml:8:3: error: compare.metric: expected steps_to(eval/return, 475), got eval/return: trials end once "),
           HasSubstr("hint: metric: steps_to(eval/return, 475)"))));
   const std::string sweep = "sweep: {grid: {learner.options.lr: [0.1, 0.2]}}\n";
   EXPECT_THAT(PlanErrorsOf(With(goal_, sweep + "report: {kind: comparison, select: {metric: eval/return}}\n")),
@@ -84,7 +84,7 @@ TEST_F(GoalOfFile, RejectsOtherObjectivesAndPruners) {
   };
   EXPECT_THAT(PlanErrorsOf(With(goal_, search("steps_to(eval/return, 475)", ""))), IsEmpty());
   EXPECT_THAT(PlanErrorsOf(With(goal_, search("eval/return", ""))),
-              ElementsAre(HasSubstr("e.yaml:7:45: error: sweep.search.objective.metric: expected steps_to(eval/return, 475)")));
+              ElementsAre(HasSubstr("e.yaml:7:43: error: sweep.search.objective.metric: expected steps_to(eval/return, 475)")));
   EXPECT_THAT(
       PlanErrorsOf(With("null", search("steps_to(eval/return, 475)", ", pruner: median"))),
       ElementsAre(HasSubstr("sweep.search.pruner: expected none for steps_to(eval/return, 475), which a running trial")));
