@@ -1,9 +1,9 @@
 // Simulates the errors and the power of verdicts on several points, over several looks and by two tests:
-// bench_verdicts [quick | equal | better | looks | gates | margin].
+// bench_verdicts [quick | equal | better | looks | gates | margin | goals].
 //
 // Prints a line for each figure: the bar, the figure, its 95 % interval, ok or OFF. A bar
 // of errors holds if the upper end is at most it, except in `quick`, where each bar grows by three standard errors. The other
-// figures have no bar and are for docs/decisions/0072. Exits with 1 if one is off.
+// figures have no bar and are for docs/decisions/0072 and 0084. Exits with 1 if one is off.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -15,6 +15,7 @@
 #include "backplane/rng.h"
 #include "statistics/contrast.hpp"
 #include "statistics/limit.hpp"
+#include "statistics/log_rank.hpp"
 #include "statistics/looks.hpp"
 #include "statistics/looks_interval.hpp"
 #include "statistics/sample.hpp"
@@ -259,16 +260,93 @@ void AtTheMargin() {
   Count("the same, if the margin had no error", Bar::kNone, 0, shown(0.05, false));
 }
 
+// Times to a goal with a shape between 0.5 (many early, some late) and 2, measured at every 20th of the budget of 1, so that
+// there are ties. `never`: share of trials that do not reach the goal in the budget. `slower`: factor of the times.
+Arrivals Race(bp_rng* rng, size_t n, double shape, double never, double slower = 1) {
+  const double scale = slower / std::pow(-std::log(never), 1 / shape);
+  Arrivals arm(n);
+  for (Arrival& one : arm) {
+    const double time = scale * std::pow(-std::log(1 - bp_rng_uniform(rng)), 1 / shape);
+    one = {std::min(std::ceil(20 * time) / 20, 1.0), time <= 1};
+  }
+  return arm;
+}
+
+bool AnySaid(const std::vector<Judgement>& judged) { return std::ranges::any_of(judged, IsSaid); }
+
+// A pair of arms; false verdicts if they are equal, else right ones.
+void PairOfGoals(const std::string& what, double shape, double never, double slower) {
+  const Bar bar = slower == 1 ? Bar::kAtMost : Bar::kNone;
+  for (const size_t n : {size_t{5}, size_t{8}})
+    Count(what + "verdict on a pair, " + std::to_string(n) + " seeds", bar, 0.06, [=](bp_rng* rng, int repeat) {
+      const Arrivals base = Race(rng, n, shape, never, slower);
+      return AnySaid(JudgeAgainst(std::vector<Arrivals>{Race(rng, n, shape, never)}, base, static_cast<uint64_t>(repeat)));
+    });
+  Count(what + "verdict of looks, 5 x 5 seeds", bar, 0.06, [=](bp_rng* rng, int repeat) {
+    const GroupSequentialTest::Plan plan{.looks = kLooks, .deals = 2'000, .seed = static_cast<uint64_t>(repeat)};
+    const Arrivals a = Race(rng, kSeeds * kLooks, shape, never), b = Race(rng, kSeeds * kLooks, shape, never, slower);
+    return TakeLooks(a, b, kSeeds, plan).confirmed;
+  });
+  for (const Side side : {Side::kAbove, Side::kBelow})
+    Count(what + (side == Side::kAbove ? "gate > 0% fails, 5 x 5 seeds" : "gate > 0% passes, 5 x 5 seeds"), bar, 0.06,
+          [=](bp_rng* rng, int repeat) {
+            const Arrivals a = Race(rng, kSeeds * kLooks, shape, never), b = Race(rng, kSeeds * kLooks, shape, never, slower);
+            return TestArrivals(a, b, 1, {.n = kSeeds, .looks = kLooks, .deals = 2'000, .seed = static_cast<uint64_t>(repeat)})
+                       .side == side;
+          });
+}
+
+void TenOfGoals(const std::string& what, double shape, double never) {
+  const auto draw = [=](bp_rng* rng, size_t points) {
+    std::vector<Arrivals> all;
+    for (size_t i = 0; i < points; ++i) all.push_back(Race(rng, kSeeds, shape, never));
+    return all;
+  };
+  Count(what + "any verdict on the baseline, 10 points, 5 seeds", Bar::kAtMost, 0.06, [=](bp_rng* rng, int repeat) {
+    std::vector<Arrivals> points = draw(rng, 9);
+    return AnySaid(JudgeAgainst(points, Race(rng, kSeeds, shape, never), static_cast<uint64_t>(repeat)));
+  });
+  for (const size_t count : {size_t{2}, size_t{10}})
+    Count(what + "any ruled out as the best, " + std::to_string(count) + " points, 5 seeds", Bar::kAtMost, 0.06,
+          [=](bp_rng* rng, int repeat) {
+            const std::vector<Arrivals> points = draw(rng, count);
+            const auto mean = [&](const Arrivals& arm) { return MeanUpTo(arm, 1).value; };
+            const size_t best = static_cast<size_t>(std::ranges::min_element(points, {}, mean) - points.begin());
+            const auto out = RuledOut(points, best, static_cast<uint64_t>(repeat));
+            return out && std::ranges::count(*out, 1) > 0;
+          });
+}
+
+void Goals() {
+  for (const double never : {0.1, 0.3, 0.6}) {
+    for (const double shape : {0.5, 2.0}) {
+      char what[64];
+      std::snprintf(what, sizeof what, "goal, %.0f %% never, shape %g: ", 100 * never, shape);
+      PairOfGoals(what, shape, never, 1);
+      TenOfGoals(what, shape, never);
+    }
+  }
+  PairOfGoals("goal, 10 % of one never, other 2 x slower: ", 2, 0.1, 2);
+  // Both means are equal: half of the trials at once and half never, or all at the middle.
+  for (const size_t n : {size_t{5}, size_t{8}})
+    Count("goal, equal means, crossing curves: verdict, " + std::to_string(n) + " seeds", Bar::kNone, 0, [=](bp_rng* rng, int) {
+      Arrivals half(n), middle(n);
+      for (Arrival& one : half) one = bp_rng_uniform(rng) < 0.5 ? Arrival{0.1, true} : Arrival{1, false};
+      for (Arrival& one : middle) one = {0.5 + 0.1 * bp_rng_uniform(rng), true};
+      return AnySaid(JudgeAgainst(std::vector<Arrivals>{half}, middle));
+    });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string only = argc == 2 ? argv[1] : "";
   quick = only == "quick";
   const std::pair<const char*, void (*)()> sections[] = {
-      {"equal", EqualPoints}, {"better", OneBetterPoint}, {"looks", Looks}, {"gates", Gates}, {"margin", AtTheMargin}};
+      {"equal", EqualPoints}, {"better", OneBetterPoint}, {"looks", Looks}, {"gates", Gates}, {"margin", AtTheMargin}, {"goals", Goals}};
   const bool is_section = std::ranges::any_of(sections, [&](const auto& section) { return only == section.first; });
   if (argc > 2 || (argc == 2 && !quick && !is_section)) {
-    std::fprintf(stderr, "usage: bench_verdicts [quick | equal | better | looks | gates | margin]\n");
+    std::fprintf(stderr, "usage: bench_verdicts [quick | equal | better | looks | gates | margin | goals]\n");
     return 2;
   }
   for (const auto& [name, print] : sections)

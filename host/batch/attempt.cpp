@@ -177,6 +177,7 @@ Attempt::Ended Attempt::Finish(const JobEnd& end) {
   // The trial's error is more precise than its exit code. After a lost node it only names a stop.
   const bool knows_why = ended.verdict.outcome != Outcome::kOk && ended.verdict.outcome != Outcome::kStale;
   if (read.error && knows_why) ended.verdict.why = *read.error;
+  if (read.until && ended.verdict.outcome == Outcome::kOk) ended.verdict.why = read.until->Sentence();
   std::optional<std::string> stands = written ? text : std::nullopt;
   if (result != written.value_or(nullptr)) {
     std::string completed = JsonText(result, kJsonIndent);

@@ -203,7 +203,8 @@ void BatchSearch::RequireObjective(const Searched& searched, const Schedule& sch
     if (schedule.state(trial) != TrialState::kCompleted) continue;
     const TrialFolder folder = FolderOf(trial);
     const std::vector<std::string> names = RecordedMetrics(folder.attempt(folder.LastAttempt()));
-    if (std::ranges::find(names, terms_.metric) != names.end()) return;
+    const std::optional<Goal> goal = GoalOfMeasure(terms_.metric);
+    if (std::ranges::find(names, goal ? goal->metric : terms_.metric) != names.end()) return;
     throw ObjectiveError(fmt::format("{}: error: {}: expected a metric that trials record, got '{}'{} (trial {} recorded {})",
                                      Place(terms_.metric_mark), kSearchMetric, terms_.metric,
                                      DidYouMean(Nearest(terms_.metric, Candidates(names))), plan_.trials[trial].id,

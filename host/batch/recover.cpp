@@ -68,6 +68,7 @@ void EndOpenAttempt(const std::filesystem::path& out, const std::string& trial_i
   verdict.outcome = result.outcome.value_or(Outcome::kPlugin);
   verdict.state = result.state.value_or(TrialState::kFailed);
   verdict.why = result.error.value_or("");
+  if (result.until && verdict.outcome == Outcome::kOk) verdict.why = result.until->Sentence();
   verdict.on_device = result.on_device;
   // The trial may have been killed before it flushed the result, and the event will record that it exists.
   if (IsFinished(verdict.state)) WriteFileAtomic(folder.result(), *text);

@@ -105,6 +105,7 @@ std::string KeyType(const HostKey& key) {
     case ValueType::kMeasureList: return "list of measures";
     case ValueType::kWords: return "list of words";
     case ValueType::kPatterns: return "mapping";
+    case ValueType::kGoal: return "mapping";
     case ValueType::kPluginName: return "plugin";
     case ValueType::kPluginOptions: return "mapping";
     case ValueType::kMonitors: return "list of plugins";

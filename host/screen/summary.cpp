@@ -45,6 +45,7 @@ std::string Speed(const TrialResult& result, size_t width) {
     }
   }
   text += "\n";
+  if (result.until) text += "  " + result.until->Sentence() + "\n";
   if (result.sps) {
     text += fmt::format("  {} {}/s with learning", Count(result.sps), epochs ? "items" : "steps");
     text += result.sampling_sps && !epochs ? fmt::format(", {} steps/s collecting\n", Count(result.sampling_sps)) : "\n";

@@ -8,10 +8,8 @@
 #include "record/metric_series.hpp"
 
 namespace backplane {
-namespace {
 
-// NaN: the evaluation has no such metric.
-double ValueOf(const std::string& metric, const EpisodeMeans& evaluation) {
+double EvaluatedValue(const std::string& metric, const EpisodeMeans& evaluation) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const auto mean = [&](const Spread& spread) { return spread.mean.value_or(kNone); };
   if (evaluation.episode_return && metric == NameUnder("eval/", "return")) return mean(*evaluation.episode_return);
@@ -20,11 +18,9 @@ double ValueOf(const std::string& metric, const EpisodeMeans& evaluation) {
   return kNone;
 }
 
-}  // namespace
-
 void BestTracker::Add(const EpisodeMeans& evaluation, const TrialCount& count) {
   if (!config_.metric) return;
-  const double value = ValueOf(*config_.metric, evaluation);
+  const double value = EvaluatedValue(*config_.metric, evaluation);
   const int direction = config_.Direction();
   if (!std::isfinite(value) || (best_ && direction * value <= direction * best_->value)) return;
   best_ = BestScore{*config_.metric, direction, value, count.iterations, count.env_steps};

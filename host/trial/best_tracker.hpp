@@ -11,6 +11,9 @@
 
 namespace backplane {
 
+// A metric of an evaluation, eval/NAME; NaN: it has no such metric.
+double EvaluatedValue(const std::string& metric, const EpisodeMeans& evaluation);
+
 class BestTracker {
  public:
   explicit BestTracker(const BestConfig& config) : config_(config) {}

@@ -204,6 +204,7 @@ ExitReason TryToUseGpus(const TrialSpec& spec, const TrialParts& parts) {
 ExitReason TryToKeepBest(const TrialSpec& spec, TrialParts* parts) {
   try {
     CheckBest(spec, parts->env(), parts->learner());
+    CheckGoal(spec, parts->env(), parts->learner());
     return {};
   } catch (...) {
     return ReasonOfCurrentException();

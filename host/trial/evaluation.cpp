@@ -86,7 +86,7 @@ const EpisodeMeans& TrialEvaluation::Run() {
   at_ = state_.count.iterations;
   const std::optional<HeldOut> held_out = pieces ? pieces->Sum() : data_.HeldOutLoss(*parts_.evaluation_env);
   if (held_out) last_->metrics["ep/loss"] = {.mean = held_out->loss, .sd = {}, .se = {}, .n = held_out->items};
-  if (whole) state_.best.Add(*last_, state_.count);
+  if (whole) state_.best.Add(*last_, state_.count), state_.goal.Add(*last_, state_.count);
   return *last_;
 }
 

@@ -70,6 +70,7 @@ void TrialLoop::Run() {
 
 void TrialLoop::Begin() {
   CheckBest(parts_.spec, parts_.env, parts_.learner);
+  CheckGoal(parts_.spec, parts_.env, parts_.learner);
   const bool resumed = parts_.spec.resume && Resume(parts_, &state_, &collecting_, &warnings_);
   if (!resumed && parts_.spec.start_from) StartFromOther(parts_);
   checkpoint_due_ = CheckpointDue(parts_.spec.experiment.checkpoint, state_.window.total());
@@ -123,7 +124,7 @@ bool TrialLoop::StartIteration(const bp_request& request) {
   const Experiment& experiment = parts_.spec.experiment;
   collecting_.Of(request).Check(request);
   if (parts_.moment) parts_.moment->Check(request);
-  if (Reached(experiment.budget, SpentNow()) || speed_.measuring().Ended(state_.clock.attempt_s()) || EndedByMonitor())
+  if (Reached(experiment.budget, SpentNow()) || state_.goal.reached() || speed_.measuring().Ended(state_.clock.attempt_s()) || EndedByMonitor())
     return false;
   if (evaluation_.DueAtStart()) EvaluateAtStart(request);
   checkpointing_.BeginIteration(request);
@@ -243,6 +244,7 @@ LoopResult TrialLoop::Result() const {
   evaluation_.AddTo(&result);
   result.checkpoint = checkpointing_.path();
   result.best = state_.best.best();
+  result.until = state_.goal.Result(state_.count);
   result.long_ticks = ticks_.long_ticks();
   result.budget = RecordedBudget(parts_.spec.experiment.budget);
   result.schedule_budget = ScheduleBudgetOf(parts_.spec.experiment);

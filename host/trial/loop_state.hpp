@@ -3,6 +3,7 @@
 
 #include "trial/best_tracker.hpp"
 #include "trial/fingerprint_record.hpp"
+#include "trial/goal_tracker.hpp"
 #include "trial/metric_lines.hpp"
 #include "trial/recorder.hpp"
 #include "trial/trial_count.hpp"
@@ -10,7 +11,11 @@
 namespace backplane {
 
 struct LoopState {
-  explicit LoopState(const LoopParts& parts) : lines(parts), fingerprints(parts), best(parts.spec.experiment.checkpoint.best) {
+  explicit LoopState(const LoopParts& parts)
+      : lines(parts),
+        fingerprints(parts),
+        best(parts.spec.experiment.checkpoint.best),
+        goal(parts.spec.experiment.budget.until) {
     count.first_warms_up = parts.spec.experiment.report.MeasuresSpeed();
   }
 
@@ -24,6 +29,7 @@ struct LoopState {
   MetricLines lines;
   FingerprintRecord fingerprints;
   BestTracker best;
+  GoalTracker goal;
 };
 
 }  // namespace backplane

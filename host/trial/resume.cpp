@@ -25,6 +25,7 @@ void GoOnFrom(const Checkpoint& checkpoint, const LoopParts& parts, LoopState* s
   if (count.iterations > 0 && count.warms_up()) count.warm_up = WarmUp{};  // an earlier version has counted its first one
   if (header.unwritten) state->iteration.start_ns = state->iteration.end_ns = NowNs();  // it took none of this attempt's time
   collecting->ForEach([&](Collecting& one) { one.Load(checkpoint); });
+  state->goal.GoOnFrom({parts.spec.attempt_dir.parent_path()}, state->lines.SoFar());
   const std::string lost = state->best.GoOnFrom(parts.checkpoints.best(), header.best, header.iterations);
   if (!lost.empty()) warnings->Add(lost);
 }

@@ -6,10 +6,13 @@ Reads one JSON object per line from stdin and answers each with one JSON line on
       Samples of 2 to 7 and 2 to 9 scores, every third pair of one size and every fifth with ties. FIGURES: see judge() below.
   {"do": "tasks", "seed": 1, "count": 20}  -> {"samples": [{"a": [[..], ..], "b": [[..], ..], FIGURE: number or list, ..}]}
       2 to 5 tasks, each with equally many scores per arm (rliable needs a matrix).
+  {"do": "arrivals", "seed": 1, "count": 40}  -> {"samples": [{"a": [[time, reached], ..], "b": .., FIGURE: number, ..}]}
+      2 to 6 times each, censored at a budget and, in every fourth pair, before it. z: SciPy's log-rank statistic.
   {"do": "bootstrap", "strata": [[..], [..]], "repeats": 50000}  -> {"iqm": [low, high], "difference": [low, high]}
       Intervals of the first stratum's interquartile mean, and of the first's minus the second's.
 """
 
+import itertools
 import json
 import sys
 
@@ -91,6 +94,50 @@ def tasks(request):
     return {"samples": out}
 
 
+def censored(arm):
+    return stats.CensoredData(uncensored=[time for time, reached in arm if reached], right=[time for time, reached in arm if not reached])
+
+
+def excess(a, b):
+    """Observed less expected events of a, from SciPy's statistic and the hypergeometric variance."""
+    both, variance = a + b, 0.0
+    for time in sorted({time for time, reached in both if reached}):
+        risk, of_a = sum(t >= time for t, _ in both), sum(t >= time for t, _ in a)
+        events = sum(t == time and bool(reached) for t, reached in both)
+        if risk > 1:
+            variance += events * (of_a / risk) * (1 - of_a / risk) * (risk - events) / (risk - 1)
+    return 0.0 if variance == 0 else float(stats.logrank(censored(a), censored(b)).statistic) * variance**0.5
+
+
+def area(arm, horizon):
+    curve = stats.ecdf(censored(arm)).sf
+    ends = [q for q in curve.quantiles if q < horizon]
+    heights = [1.0, *curve.probabilities[: len(ends)]]
+    return float(sum(height * (end - begin) for height, begin, end in zip(heights, [0.0, *ends], [*ends, horizon])))
+
+
+def arrivals(request):
+    rng = np.random.default_rng(request["seed"])
+    out = []
+    while len(out) < request["count"]:
+        def arm(n, scale):
+            times = np.minimum(np.ceil(rng.exponential(scale, n)), 20)
+            early = rng.uniform(size=n) < (0.3 if len(out) % 4 == 0 else 0)
+            return [[float(t), bool(t < 20 and not e)] for t, e in zip(times, early)]
+
+        a, b = arm(int(rng.integers(2, 7)), 10), arm(int(rng.integers(2, 7)), 18)
+        if not any(reached for _, reached in a + b):
+            continue
+        both, n = a + b, len(a)
+        chosen = [set(c) for c in itertools.combinations(range(len(both)), n)]
+        deals = [excess([both[i] for i in c], [both[i] for i in range(len(both)) if i not in c]) for c in chosen]
+        seen = abs(deals[0])  # the first choice is a itself
+        horizon = min(max(t for t, _ in side) for side in (a, b))
+        out.append({"a": a, "b": b, "excess": deals[0], "p": float(np.mean(np.abs(deals) >= seen - 1e-9)), "horizon": horizon,
+                    "area": area(a, horizon)})
+    return {"samples": out}
+
+
 def bootstrap(request):
     def iqm(x, axis=-1):
         return stats.trim_mean(x, 0.25, axis=axis)
@@ -110,7 +157,7 @@ def main():
     for line in sys.stdin:
         try:
             request = json.loads(line)
-            answer = {"samples": samples, "tasks": tasks, "bootstrap": bootstrap}[request["do"]](request)
+            answer = {"samples": samples, "tasks": tasks, "arrivals": arrivals, "bootstrap": bootstrap}[request["do"]](request)
         except Exception as error:  # the test prints it
             answer = {"error": "%s: %s" % (type(error).__name__, error)}
         print(json.dumps(answer), flush=True)

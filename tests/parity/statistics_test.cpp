@@ -7,6 +7,7 @@
 #include "statistics/bootstrap.hpp"
 #include "statistics/difference.hpp"
 #include "statistics/equivalence.hpp"
+#include "statistics/log_rank.hpp"
 #include "statistics/permutation.hpp"
 #include "statistics/robust.hpp"
 
@@ -71,6 +72,23 @@ TEST(StatisticsParity, SeveralTasksAreSummarisedAsByRliable) {
     ExpectNear(statistics::ProbabilityOfImprovement(b, a), sample["improvement"], at);
     const std::vector<double> profile = statistics::PerformanceProfile(a, sample["thresholds"]);
     for (size_t i = 0; i < profile.size(); ++i) ExpectNear(profile[i], sample["profile"][i], at);
+  }
+}
+
+// SciPy has the statistic and the curve of Kaplan and Meier; the assignments are enumerated.
+TEST(StatisticsParity, ArrivalsAreComparedAsByScipy) {
+  const Json samples = TheOracle().Ask({{"do", "arrivals"}, {"seed", 7}, {"count", 40}})["samples"];
+  ASSERT_EQ(samples.size(), 40u);
+  for (const Json& sample : samples) {
+    const std::string at = sample.dump();
+    statistics::Arrivals a, b;
+    for (const auto& [arm, name] : {std::pair{&a, "a"}, {&b, "b"}})
+      for (const Json& one : sample[name]) arm->push_back({one[0], one[1]});
+    double expected_less_seen = 0;
+    for (const double score : statistics::ScoresOfLogRank(a, b).a) expected_less_seen += score;
+    ExpectNear(-expected_less_seen, sample["excess"], at);
+    ExpectNear(statistics::LogRankPermutation(a, b).p, sample["p"], at);
+    ExpectNear(statistics::MeanUpTo(a, sample["horizon"]).value, sample["area"], at);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "base/suggest.hpp"
 #include "expression/expression.hpp"
 #include "record/compare_terms.hpp"
+#include "record/goal.hpp"
 #include "text/units.hpp"
 
 namespace backplane {
@@ -66,6 +67,9 @@ std::string ReadGateCondition(const std::string& text, GateCondition* condition)
 }
 
 std::string WhyNotMeasured(const GateCondition& condition, const GateBaseline& baseline) {
+  const std::optional<Goal> until = GoalOfConfig(baseline.config);
+  if (const std::string why = until && !condition.speed ? WhyNotComparable(*until, condition.measure) : ""; !why.empty())
+    return fmt::format("--fail-if '{}': {}\nhint: --fail-if '{} > 5%'", condition.measure, why, until->StepsMeasure());
   std::set<std::string> known;
   for (const TrialMeasures& trial : baseline.trials)
     for (const auto& [name, value] : trial.values) known.insert(name);

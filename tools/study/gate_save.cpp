@@ -21,6 +21,7 @@
 #include "plugin/elf.hpp"
 #include "plugin/metadata.hpp"
 #include "record/gate_baseline.hpp"
+#include "record/goal.hpp"
 #include "record/not_results.hpp"
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
@@ -110,9 +111,10 @@ void KeepPlugins(const fs::path& experiment, const TrialFile& trial, const GateB
   fs::rename(made, folder);
 }
 
-// eval/return or return; for a command without either, its first own metric. Empty: none.
+// The steps to the goal of budget.until; else eval/return or return; for a command without either, its first own metric. Empty: none.
 std::string MeasureToGate(const GateBaseline& baseline) {
   std::vector<std::string> names = {"eval/return", "return"};
+  if (const std::optional<Goal> until = GoalOfConfig(baseline.config)) names.insert(names.begin(), until->StepsMeasure());
   for (const auto& [name, pattern] : AtPath(baseline.config, "learner.metrics").items()) names.push_back(name);
   const auto known = std::ranges::find_if(names, [&](const auto& name) { return baseline.trials.front().Find(name); });
   return known == names.end() ? "" : *known;
@@ -192,7 +194,7 @@ int GateSave(const GateSaveArgs& args) {
              keeps_plugins ? ", its plugin files in " + experiment.parent_path().string() : ", without plugin files");
   const std::string measure = MeasureToGate(baseline);
   if (measure.empty()) return kOk;
-  const bool falls = measure.ends_with("loss") || MeasuresOf(args.out, measure).direction < 0;
+  const bool falls = measure.ends_with("loss") || measure.starts_with(kStepsTo) || MeasuresOf(args.out, measure).direction < 0;
   const std::string condition = fmt::format("{} {}", measure, falls ? "> 5%" : "< -5%");
   if (const std::string note = SeedsThatHelp(measure, condition, baseline.trials); !note.empty())
     fmt::print("{}", WrapAfter("  note:   ", "          ", note, kNoteWidth));

@@ -304,6 +304,7 @@ CheckLength TuneBatches::LengthOfCheck() const {
   if (steps_per_iteration_ <= 0) {
     CheckLength length{own, "the experiment's own budget"};
     length.budget.wall_time_s.reset();
+    length.budget.until.reset();  // trials of one length have comparable last values
     return length;
   }
   double count = own.env_steps ? static_cast<double>(*own.env_steps) : 0;

@@ -7,6 +7,7 @@
 #include "base/files.hpp"
 #include "record/attempt_json.hpp"
 #include "record/finite_tail.hpp"
+#include "record/goal.hpp"
 #include "record/measurements.hpp"
 #include "record/metric_series.hpp"
 
@@ -23,10 +24,35 @@ std::optional<double> ValueIn(const Iteration& line, const std::string& metric) 
   return std::nullopt;
 }
 
+// Absent: the trial never recorded the metric.
+std::optional<double> StepsTo(const Goal& goal, const TrialFolder& trial, const TrialResult& result) {
+  GoalCount count(goal);
+  std::optional<uint64_t> steps;
+  bool any = false;
+  const auto add = [&](const std::optional<double>& value, uint64_t at) {
+    any = any || value;
+    if (!steps && value && count.Add(*value)) steps = at;
+  };
+  ForEachIteration(trial, result.metrics_parts.value_or(std::vector<MetricsPart>()),
+                   [&](const Iteration& line) { add(ValueIn(line, goal.metric), line.step.value_or(0)); });
+  if (result.evaluation && result.evaluated_at == result.iterations) {
+    Iteration last;  // may have no line
+    last.eval = result.evaluation;
+    add(ValueIn(last, goal.metric), result.env_steps.value_or(0));
+  }
+  if (!steps) steps = result.env_steps;
+  return any && steps ? std::optional(static_cast<double>(*steps)) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<double> ObjectiveOf(const AttemptFolder& attempt, const std::string& metric) {
   const Measurements found = ReadMeasurements(attempt);
+  if (std::optional<Goal> goal = GoalOfMeasure(metric)) {
+    const std::optional<GoalResult>& until = found.result.until;
+    if (until && until->metric == goal->metric) goal->in_a_row = until->in_a_row, goal->direction = until->direction;
+    return StepsTo(*goal, {attempt.folder.parent_path()}, found.result);
+  }
   const auto spread = found.statistics.find(metric);
   if (spread != found.statistics.end() && spread->second.mean) return Finite(spread->second.mean);
   if (metric == "SPS") return Finite(found.result.sps);

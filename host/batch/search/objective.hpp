@@ -13,7 +13,8 @@
 namespace backplane {
 
 // The objective of an ended attempt: the mean in its result, or else the last finite value. Absent if the metric is missing or
-// diverged (record/finite_tail.hpp). Such a trial counts as failed, as in Optuna.
+// diverged (record/finite_tail.hpp). Such a trial counts as failed, as in Optuna. steps_to a goal that was not reached is the
+// env steps of the whole trial, a lower bound.
 std::optional<double> ObjectiveOf(const AttemptFolder& attempt, const std::string& metric);
 
 // The names of all metrics that an attempt recorded, finite or not, sorted.

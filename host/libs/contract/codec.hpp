@@ -35,6 +35,7 @@ inline nlohmann::json Encode(const HostKey& key, const nlohmann::json& v) {
 }
 inline nlohmann::json Encode(const HostKey&, const FailureRule& v) { return FormatFailurePolicy(v); }
 inline nlohmann::json Encode(const HostKey&, const FlappingLimit& v) { return FormatFlapping(v); }
+inline nlohmann::json Encode(const HostKey&, const Goal& v) { return JsonOfGoal(v); }
 inline nlohmann::json Encode(const HostKey&, const std::vector<PluginUse>& uses) {
   nlohmann::json list = nlohmann::json::array();
   for (const PluginUse& use : uses) {
@@ -104,6 +105,12 @@ inline void Decode(const HostKey& key, const nlohmann::json& j, FlappingLimit* v
   std::optional<FlappingLimit> limit = ParseFlapping(j);
   if (!limit) Misfit(key, j);
   *v = *limit;
+}
+inline void Decode(const HostKey& key, const nlohmann::json& j, Goal* v) {
+  std::string why_not;
+  std::optional<Goal> goal = GoalFromJson(j, &why_not);
+  if (!goal) Misfit(key, j);
+  *v = *std::move(goal);
 }
 inline void Decode(const HostKey& key, const nlohmann::json& j, std::vector<PluginUse>* v) {
   if (!j.is_array()) Misfit(key, j);

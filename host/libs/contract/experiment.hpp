@@ -15,6 +15,7 @@
 #include "contract/checkpoint_files.hpp"
 #include "contract/plain_keys.hpp"
 #include "record/chunk_rows.hpp"
+#include "record/goal.hpp"
 #include "record/report_kinds.hpp"
 #include "record/report_section.hpp"
 #include "record/status_file.hpp"
@@ -60,6 +61,7 @@ struct RolloutConfig {
 struct BudgetConfig {
   std::optional<uint64_t> iterations, env_steps, episodes, epochs;
   std::optional<double> wall_time_s;
+  std::optional<Goal> until;  // ends the trial, too; no limit, because it may never be reached
 };
 
 struct EvaluationConfig {

@@ -148,6 +148,12 @@ const std::vector<HostKey>& Table() {
       Rare(Key("schedule_budget", kBatch, Type::kJson, "", nullptr, "",
                "budget that the learner's schedules read instead of `budget`; set by `run --keep-schedule`",
                MEMBER(schedule_budget))),
+      Rare(In(Key(kUntil, kIdentity, Type::kGoal, "", nullptr, "stop_reward,reward_threshold,target_return",
+             "ends the trial once evaluations reach a value of a metric, such as {eval/return: 475, for: 3}; "
+             "for: how many in a row; comparisons then use steps_to",
+             MEMBER(budget.until)),
+         kUntil,
+         [](const Experiment& e) { return e.budget.until ? std::optional(JsonOfGoal(*e.budget.until)) : std::nullopt; })),
       Key("evaluation.every_iterations", kIdentity, Type::kInteger, "[0,)", "0", "=evaluation_interval,eval_freq,eval_steps",
           "iterations between evaluations; 0: only at the end", MEMBER(evaluation.every_iterations)),
       Key("evaluation.at_start", kIdentity, Type::kFlag, "", "false", "eval_on_start", "also evaluates before the first iteration",
@@ -362,7 +368,7 @@ std::vector<std::string> PathsOutsideIdentity() {
 
 bool IsFreeForm(const HostKey& key) {
   return key.type == ValueType::kSweep || key.type == ValueType::kStages || key.type == ValueType::kCompare ||
-         key.type == ValueType::kJson || key.type == ValueType::kPatterns;
+         key.type == ValueType::kJson || key.type == ValueType::kPatterns || key.type == ValueType::kGoal;
 }
 
 }  // namespace backplane

@@ -102,6 +102,7 @@ class ValueReader {
       case ValueType::kJson: return PlainJson(node);
       case ValueType::kWords: return ReadWords(node);
       case ValueType::kPatterns: return ReadPatterns(node);
+      case ValueType::kGoal: return ReadGoal(node);
       case ValueType::kStructure: return ReadStructure(node);
       default: return ReadScalar(node);
     }
@@ -327,6 +328,12 @@ class ValueReader {
 
   static bool IsLine(const std::string& name) {
     return std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  }
+
+  std::optional<json> ReadGoal(const Node& node) {
+    std::string why_not;
+    const std::optional<Goal> goal = GoalFromJson(PlainJson(node), &why_not);
+    return goal ? std::optional<json>(JsonOfGoal(*goal)) : Fail(node, fmt::format("{}: {}", name_, why_not), kUntilExample);
   }
 
   std::optional<json> ReadStructure(const Node& node) {

@@ -40,6 +40,7 @@ enum class ValueType {
   kMonitors,
   kFailurePolicy,  // the range lists the words; JSON: a word or {"retry": N}
   kFlapping,       // JSON: "3 in 60s", or 0
+  kGoal,           // a metric with its value (record/goal.hpp)
   kJson,           // any value
   kBase,           // read before everything else
   kSweep,          // read by the module sweep

@@ -34,6 +34,7 @@ Expression Expression::OfMeasures(const std::string& text) {
   Expression expression;
   expression.text_ = text;
   expression.Read(true);
+  if (expression.root_->kind == Term::Kind::kPath) expression.text_ = expression.root_->name;  // in one spelling
   return expression;
 }
 

@@ -30,7 +30,8 @@ class Expression {
   // Absent after a syntax error, which has the column.
   static std::optional<Expression> Parse(const Node& text, Errors* errors);
   // An expression of measures instead of paths: "100 * eval/score / minutes". A '/' between names without blanks is part of the
-  // name, and so is '@' ("train/loss@last"). Throws NoValue.
+  // name, and so is '@' ("train/loss@last"). "steps_to(eval/return, 475)" and "reached(...)" are names, too (record/goal.hpp).
+  // Throws NoValue.
   static Expression OfMeasures(const std::string& text);
 
   // Throws NoValue.

@@ -18,6 +18,7 @@ constexpr int kMaxTermDepth = 500;  // of the tree: a row of operators leans to 
 constexpr size_t kMaxBytes = 65536;
 const std::vector<std::string> kFunctions = {"min", "max", "abs", "floor", "ceil", "log2"};
 
+constexpr std::string_view kGoals[] = {"steps_to", "reached"};  // record/goal.hpp
 const std::vector<std::string> kOperatorWords = {"and", "or", "not", "in"};
 
 // Words of YAML and of Python.
@@ -233,14 +234,35 @@ Term ExpressionParser::Text() {
   return {Term::Kind::kValue, offset, std::string(text_.substr(offset + 1, end - offset - 1)), "", {}};
 }
 
-Term ExpressionParser::Name() {
+std::string_view ExpressionParser::TakeName() {
   const size_t offset = at_;
   const auto is_name_char = [&](size_t at) { return at < text_.size() && IsNameChar(text_[at]); };
   const auto joins = [&](size_t at) {
     return at < text_.size() && joins_.find(text_[at]) != std::string_view::npos && is_name_char(at + 1);
   };
   while (is_name_char(at_) || joins(at_)) ++at_;
-  const std::string name(text_.substr(offset, at_ - offset));
+  return text_.substr(offset, at_ - offset);
+}
+
+// steps_to(METRIC, NUMBER) and the like are names of measures themselves.
+Term ExpressionParser::Goal(size_t offset, const std::string& function) {
+  SkipBlanks();
+  const std::string metric(TakeName());
+  const bool has_number = TakeSymbol(",");
+  SkipBlanks();
+  const size_t number = at_;
+  while (at_ < text_.size() && text_[at_] != ')') ++at_;
+  const std::optional<double> value = ParseNumber(text_.substr(number, at_ - number));
+  if (metric.empty() || !has_number || !value || !TakeSymbol(")"))
+    Fail(offset, fmt::format("expected a metric and a number, such as {0}(eval/return, 475), got '{1}'", function,
+                             text_.substr(offset, at_ - offset)));
+  references_.emplace_back(offset, fmt::format("{}({}, {})", function, metric, *value));
+  return {Term::Kind::kPath, offset, nullptr, references_.back().second, {}};
+}
+
+Term ExpressionParser::Name() {
+  const size_t offset = at_;
+  const std::string name(TakeName());
   if (const auto value = ValueOfWord(name)) return {Term::Kind::kValue, offset, *value, "", {}};
   if (std::find(kOperatorWords.begin(), kOperatorWords.end(), name) != kOperatorWords.end())
     Fail(offset, "expected a value, got '" + name + "'");
@@ -248,6 +270,7 @@ Term ExpressionParser::Name() {
     references_.emplace_back(offset, name);
     return {Term::Kind::kPath, offset, nullptr, name, {}};
   }
+  if (of_measures_ && std::ranges::find(kGoals, name) != std::end(kGoals)) return Goal(offset, name);
   const bool known = std::find(kFunctions.begin(), kFunctions.end(), name) != kFunctions.end();
   if (!known) Fail(offset, "unknown function '" + name + "'" + DidYouMean(Nearest(name, Candidates(kFunctions))));
   const Term call = WithList({Term::Kind::kCall, offset, nullptr, name, {}}, ')');

@@ -25,8 +25,9 @@ nlohmann::json Evaluate(const Expression::Term& term, const Expression::Lookup& 
 
 class ExpressionParser {
  public:
-  // `of_measures`: names may contain '/' and '@', see Expression::OfMeasures.
-  ExpressionParser(std::string_view text, bool of_measures) : text_(text), joins_(of_measures ? "./@" : ".") {}
+  // `of_measures`: see Expression::OfMeasures.
+  ExpressionParser(std::string_view text, bool of_measures)
+      : text_(text), joins_(of_measures ? "./@" : "."), of_measures_(of_measures) {}
   // Throws NoValue at the place of a syntax error.
   std::shared_ptr<const Expression::Term> Parse();
   const std::vector<std::pair<size_t, std::string>>& references() const { return references_; }
@@ -44,6 +45,8 @@ class ExpressionParser {
   Term Number();
   Term Text();
   Term Name();
+  std::string_view TakeName();
+  Term Goal(size_t offset, const std::string& function);
   std::vector<Term> List(char close);
 
   void SkipBlanks();
@@ -59,6 +62,7 @@ class ExpressionParser {
   std::string Rest() const;
 
   std::string_view text_, joins_;  // joins_: characters allowed between two parts of a name
+  bool of_measures_;
   size_t at_ = 0;
   int depth_ = 0;
   std::vector<std::pair<size_t, std::string>> references_;

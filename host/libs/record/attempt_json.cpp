@@ -37,4 +37,14 @@ void ForEachIteration(const std::filesystem::path& file, const std::function<voi
   }
 }
 
+void ForEachIteration(const TrialFolder& trial, const std::vector<MetricsPart>& parts,
+                      const std::function<void(const Iteration&)>& use) {
+  for (const MetricsPart& part : parts) {
+    uint64_t left = part.lines;
+    ForEachIteration(trial.attempt(static_cast<unsigned>(part.attempt)).metrics(), [&](const Iteration& line) {
+      if (left > 0) --left, use(line);
+    });
+  }
+}
+
 }  // namespace backplane

@@ -8,8 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "base/files.hpp"
+#include "record/attempt_files.hpp"
 #include "record/iteration.hpp"
 #include "record/results_folder.hpp"
 #include "record/trial_result.hpp"
@@ -32,5 +34,8 @@ TrialResult ReadResult(const AttemptFolder& attempt);
 
 // Calls `use` with each line of metrics.jsonl that is an object, in order. Skips a torn last line.
 void ForEachIteration(const std::filesystem::path& file, const std::function<void(const Iteration&)>& use);
+// The same for the valid lines of several attempts of a trial.
+void ForEachIteration(const TrialFolder& trial, const std::vector<MetricsPart>& parts,
+                      const std::function<void(const Iteration&)>& use);
 
 }  // namespace backplane

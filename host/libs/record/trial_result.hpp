@@ -12,6 +12,7 @@
 #include "record/best_score.hpp"
 #include "record/data_position.hpp"
 #include "record/fields.hpp"
+#include "record/goal.hpp"
 #include "record/long_ticks.hpp"
 #include "record/reached_precision.hpp"
 #include "record/spread.hpp"
@@ -149,6 +150,7 @@ struct LoopResult : PhaseTimes, MeasuredTimes, MetricsRecord {
   std::vector<double> evaluation_returns;  // of its episodes; empty in files of older versions
   std::optional<std::string> checkpoint;
   std::optional<BestScore> best;  // of all evaluations; its policy is best.bin. The other numbers belong to the last policy
+  std::optional<GoalResult> until;  // of budget.until
   std::vector<LongTicks> long_ticks;
   std::optional<Budget> budget;           // under which the attempt ran; absent in files of older versions
   std::optional<Budget> schedule_budget;  // read by the learner's schedules instead of `budget`; absent: the same
@@ -175,6 +177,7 @@ struct LoopResult : PhaseTimes, MeasuredTimes, MetricsRecord {
     visit("evaluation_returns", LeftOutIfEmpty(self.evaluation_returns));
     visit("checkpoint", NullIfAbsent(self.checkpoint));
     visit("best", self.best);
+    visit("until", self.until);
     visit("long_ticks", LeftOutIfEmpty(self.long_ticks));
     visit("budget", self.budget);
     visit("schedule_budget", self.schedule_budget);

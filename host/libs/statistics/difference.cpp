@@ -13,18 +13,27 @@ Difference WithError(double value, double standard_error, double degrees_of_free
   return {value, standard_error, degrees_of_freedom, t, StudentTwoSided(t, degrees_of_freedom), value - half, value + half};
 }
 
+// By the variances of two means.
+std::optional<Difference> OfVariances(double difference, double error_a, double size_a, double error_b, double size_b) {
+  const double both = error_a + error_b;
+  if (!(both > 0) || !std::isfinite(both)) return std::nullopt;
+  // Shares of the whole, so that squares of tiny variances do not vanish.
+  const double share_a = error_a / both, share_b = error_b / both;
+  const double degrees_of_freedom = 1 / (share_a * share_a / (size_a - 1) + share_b * share_b / (size_b - 1));
+  return WithError(difference, std::sqrt(both), degrees_of_freedom);
+}
+
 }  // namespace
 
 std::optional<Difference> WelchDifference(const std::vector<double>& a, const std::vector<double>& b) {
   if (a.size() < 2 || b.size() < 2) return std::nullopt;
   const Sample of_a = Summarise(a), of_b = Summarise(b);
   const double size_a = static_cast<double>(of_a.n), size_b = static_cast<double>(of_b.n);
-  const double error_a = of_a.variance / size_a, error_b = of_b.variance / size_b, both = error_a + error_b;
-  if (!(both > 0) || !std::isfinite(both)) return std::nullopt;
-  // Shares of the whole, so that squares of tiny variances do not vanish.
-  const double share_a = error_a / both, share_b = error_b / both;
-  const double degrees_of_freedom = 1 / (share_a * share_a / (size_a - 1) + share_b * share_b / (size_b - 1));
-  return WithError(of_a.mean - of_b.mean, std::sqrt(both), degrees_of_freedom);
+  return OfVariances(of_a.mean - of_b.mean, of_a.variance / size_a, size_a, of_b.variance / size_b, size_b);
+}
+
+std::optional<Difference> WelchOfErrors(double difference, double error_a, size_t n_a, double error_b, size_t n_b) {
+  return OfVariances(difference, error_a * error_a, static_cast<double>(n_a), error_b * error_b, static_cast<double>(n_b));
 }
 
 std::optional<Difference> PairedDifference(const std::vector<double>& a, const std::vector<double>& b) {

@@ -1,6 +1,7 @@
 // The difference between two samples, with its uncertainty.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct Difference {
 // Welch's test, for samples of unequal variance. Absent if one sample has fewer than two values or both have zero spread,
 // because the size of random variation is unknown then.
 std::optional<Difference> WelchDifference(const std::vector<double>& a, const std::vector<double>& b);
+
+// The same test for a difference of two estimates with these standard errors, each from `n` values.
+std::optional<Difference> WelchOfErrors(double difference, double error_a, size_t n_a, double error_b, size_t n_b);
 
 // For ordered pairs, such as equal seeds on both sides. Absent under the same conditions and for unequal sizes.
 std::optional<Difference> PairedDifference(const std::vector<double>& a, const std::vector<double>& b);

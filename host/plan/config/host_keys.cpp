@@ -64,6 +64,7 @@ class HostKeyReader {
       DecidePrecision();
       RequireBudget();
       FitBest();
+      FitUntil();
     }
     DecideExclusive();
   }
@@ -169,7 +170,7 @@ class HostKeyReader {
   // Returns true if one of its limits is set; appends the names of all to `limits`.
   bool HasBudget(std::string* limits) const {
     for (const HostKey& key : HostKeys()) {
-      if (!key.path.starts_with("budget.")) continue;
+      if (!key.path.starts_with("budget.") || key.path == kUntil) continue;
       const Node* node = FindPath(root_, key.path);
       if (node && !node->IsNull()) return true;
       *limits += (limits->empty() ? "" : ", ") + key.path.substr(7);
@@ -178,7 +179,7 @@ class HostKeyReader {
     if (!budget || budget->IsNull()) return false;
     // A value that is not a map, or an unknown key, has its own error.
     return !budget->IsMap() || std::any_of(budget->entries.begin(), budget->entries.end(),
-                                           [](const Entry& entry) { return !entry.value.IsNull(); });
+                                           [](const Entry& entry) { return !entry.value.IsNull() && entry.key != "until"; });
   }
 
   void RequireBudget() {
@@ -232,6 +233,7 @@ class HostKeyReader {
     refuse("budget.episodes",
            "a command does not report its episodes; use budget.iterations (its reports) or budget.env_steps (the step that it "
            "reports)");
+    refuse(kUntil, "a command evaluates itself and ends itself; give it the goal as one of its arguments");
     refuse(kBestMetric, "a command saves its own checkpoints, of which the host knows no score");
     refuse("report.precision", "a command decides itself how long it measures; use a limit in budget, or none");
     const Node* pattern = FindPath(root_, "learner.tensorboard");
@@ -271,6 +273,23 @@ class HostKeyReader {
       errors_->Note(PathMark(root_, kBestMetric),
                     "checkpoint.best: only the trial's end is evaluated, so the last policy is also the best; set "
                     "evaluation.every_iterations");
+  }
+
+  // Only evaluations during a trial can end it.
+  void FitUntil() {
+    if (!IsGiven(kUntil)) return;
+    const auto refuse = [&](const std::string& wanted, const std::string& found, const std::string& hint) {
+      errors_->Add(PathMark(root_, kUntil), fmt::format("{}: expected {}, got {}", kUntil, wanted, found), ErrorCode::kOther,
+                   hint);
+    };
+    std::string why_not;
+    const Goal goal = GoalFromJson(values_->values[kUntil], &why_not).value_or(Goal());
+    if (!goal.metric.starts_with("eval/"))
+      refuse("a metric of evaluations, eval/NAME", "'" + goal.metric + "'", kUntilExample);
+    for (const char* key : {"evaluation.episodes", "evaluation.every_iterations"})
+      if (values_->values[key] == 0)
+        return refuse("evaluations during the trial", fmt::format("{}: 0", key),
+                      "evaluation: {episodes: 10, every_iterations: 10}");
   }
 
   void RefuseKeysOfOtherKinds() {

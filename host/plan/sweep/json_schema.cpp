@@ -178,8 +178,9 @@ class SchemaWriter {
         {{"env", Has("plugin", Type("string"))}, {"learner", Has("plugin", Type("string"))}, {"budget", NotEmpty()}}));
     with_plugins.update(AnyOf({Required({"budget"}), Names("report", Enum(std::move(without_budget)), "kind")}));
     json complete = AnyOf({is_command, std::move(with_plugins)});
-    file.rules.push_back(
-        If(is_command, Properties({{"budget", Properties({{"epochs", Type("null")}, {"episodes", Type("null")}})}})));
+    file.rules.push_back(If(
+        is_command,
+        Properties({{"budget", Properties({{"epochs", Type("null")}, {"episodes", Type("null")}, {"until", Type("null")}})}})));
     std::vector<json> not_alone;
     for (const char* key : {"base", "sweep", "compare", "stages", kOlderNameOfStages}) not_alone.push_back(Required({key}));
     for (const HostKey& key : HostKeys()) {  // another name may stand for the section

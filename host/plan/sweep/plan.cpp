@@ -9,6 +9,7 @@
 #include "record/compare_looks.hpp"
 #include "record/report_check.hpp"
 #include "sweep/compare_section.hpp"
+#include "sweep/goal_measures.hpp"
 #include "sweep/planner.hpp"
 #include "sweep/preset_changes.hpp"
 #include "yaml/plain_json.hpp"
@@ -31,11 +32,10 @@ std::string PathOfOption(const std::string& name, const std::filesystem::path& f
   return "";
 }
 
-// The place of the comparison's metric in the file; empty without a comparison.
-std::string MetricPlaceOf(const ExperimentText& text) {
-  if (!text.compare) return "";
-  const Entry* metric = FindEntry(text.compare->value, "metric");
-  return Place(metric ? metric->mark : text.compare->mark);
+// Of the measures that compare points. Call it before the comparison is taken out of `text`.
+MeasureMarks MarksOf(const ExperimentText& text) {
+  const Entry* metric = text.compare ? FindEntry(text.compare->value, "metric") : nullptr;
+  return {metric ? metric->mark : text.compare ? text.compare->mark : Mark(), PathMark(text.root, "report.select")};
 }
 
 // A search has a report of kind search, unless the file names a different one. Call it before the sweep is taken out of `text`.
@@ -125,7 +125,8 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   std::vector<ShortAxis> short_axes = ParseShortAxes(options.sweep, &errors);
   std::optional<ExperimentText> text = ReadExperimentText(file, options.set, options.presets, &errors);
   if (!text) return {std::nullopt, errors.Sorted()};
-  const std::string metric_place = MetricPlaceOf(*text);
+  const MeasureMarks marks = MarksOf(*text);
+  const std::string metric_place = text->compare ? Place(marks.compare) : "";
   const std::optional<CompareTerms> compare = TakeComparison(&*text, &errors);
   if (options.without_sweep) text->sweep.reset();
   SetReportOfSearch(&*text);
@@ -154,9 +155,10 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   errors.AddNewPlaces(of_the_points);
   if (!errors.empty()) return {std::nullopt, errors.Sorted()};
   CheckScheduleBudget(plan, &errors);
-  if (!errors.empty()) return {std::nullopt, errors.Sorted()};
   plan.compare = compare;
   plan.schema = options.schema;
+  if (errors.empty()) CheckGoalMeasures(plan, marks, &errors);
+  if (!errors.empty()) return {std::nullopt, errors.Sorted()};
   plan.search_section = section_text;
   if (plan.search) plan.planner_ = planner;
   plan.metric_place = metric_place;

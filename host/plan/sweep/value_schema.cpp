@@ -86,6 +86,9 @@ std::optional<json> StructuredSchema(const ValueRule& rule) {
                   true);
     case ValueType::kWords: return AtLeast(1, List(SchemaOf({ValueType::kScalar, ""})));
     case ValueType::kPatterns: return MapTo(Type("string"));
+    case ValueType::kGoal:
+      return NotEmpty(With(MapTo(Type("number")), "properties",
+                           {{"for", Count(1)}, {"direction", Enum({"maximize", "minimize"})}}));
     case ValueType::kStructure:
       return rule.range == "mapping" ? Type("object")
              : rule.range == "list"  ? Type("array")

@@ -61,6 +61,16 @@ std::string OtherSchedules(const Combined& combined, const std::vector<ComparedP
   return "";
 }
 
+// Trials that end when they are good have no last values to compare.
+std::string Biased(const Combined& combined, const std::string& metric) {
+  for (const CombinedTrial& trial : combined.trials) {
+    const std::optional<Goal> until = GoalOfConfig(trial.data.config);
+    const std::string why = until ? WhyNotComparable(*until, metric) : "";
+    if (!why.empty()) return fmt::format("compare.metric: {}.", why);
+  }
+  return "";
+}
+
 // Returns of two envs have no scale in common. Versions of one are named by their files.
 std::string OtherEnvs(const Combined& combined, const std::vector<ComparedPoint>& points) {
   const auto env = [&](const ComparedPoint& point) { return Text(FirstOf(combined, point).At("env.plugin")); };
@@ -150,6 +160,7 @@ void CheckConditions(const Combined& combined, const std::vector<ComparedPoint>&
   };
   invalid(UnequalBudgets(combined, points));
   invalid(OtherSchedules(combined, points));
+  invalid(Biased(combined, out->metric.expression.text()));
   if (const std::string seeds = UnequalSeeds(combined, points); !seeds.empty()) out->warnings.push_back(seeds);
   if (!out->terms.speed) invalid(OtherEnvs(combined, points));
   if (out->terms.speed && combined.groups.size() > 1)
@@ -195,6 +206,8 @@ std::string WhyNeverToldApart(const AbScores& scores) {
 
 std::string MetricOf(const CompareTerms& terms, const Combined& combined) {
   if (terms.metric) return *terms.metric;
+  for (const CombinedTrial& trial : combined.trials)
+    if (const std::optional<Goal> until = GoalOfConfig(trial.data.config)) return until->StepsMeasure();
   const bool evaluated = std::ranges::any_of(
       combined.trials, [](const CombinedTrial& trial) { return trial.data.Find("eval/return") != nullptr; });
   return evaluated ? "eval/return" : "return";
@@ -207,6 +220,7 @@ AbScores ScoresOfArms(const Combined& combined, const std::vector<ComparedPoint>
   if (terms.direction) out.metric.direction = *terms.direction == "up" ? 1 : -1;
   out.terms.direction = out.metric.direction;
   out.terms.speed = IsOfSpeed(metric);
+  out.terms.goal = out.metric.StepsGoal();
   out.terms.margin_pct = terms.margin_pct();
   out.terms.alpha = terms.alpha;
   if (points.size() < 2)
@@ -224,7 +238,8 @@ AbScores ScoresOfArms(const Combined& combined, const std::vector<ComparedPoint>
                         scores.below_floors,
                         {},
                         WhyMissing(points[i], scores, metric),
-                        scores.runs});
+                        scores.runs,
+                        scores.reached});
   }
   SettleMissing(terms, &out);
   if (points.size() >= 2) CheckConditions(combined, points, &out);

@@ -30,7 +30,7 @@ AbScores ScoresOfArms(const Combined& combined, const std::vector<ComparedPoint>
 // could, or if the scores are speeds.
 std::string WhyNeverToldApart(const AbScores& scores);
 
-// "eval/return" where any trial has it, else "return", unless the terms name another.
+// steps_to the goal of budget.until, else "eval/return" where any trial has it, else "return", unless the terms name another.
 std::string MetricOf(const CompareTerms& terms, const Combined& combined);
 
 }  // namespace backplane

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "kinds/goal_text.hpp"
 #include "statistics/scores_needed.hpp"
 #include "statistics/student.hpp"
 #include "text/format_number.hpp"
@@ -28,11 +29,22 @@ std::vector<double> JudgedScores(const AbScores& scores, const PairJudgement& pa
   return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
+// Of both arms; empty: the scores are no steps to a goal.
+std::vector<statistics::Arrivals> JudgedArrivals(const AbScores& scores, const PairJudgement& pair) {
+  std::vector<statistics::Arrivals> arms;
+  for (const size_t arm : {pair.first, pair.second})
+    if (scores.terms.goal) arms.push_back(FirstArrivals(scores.arms[arm], JudgedScores(scores, pair, arm).size()));
+  return arms;
+}
+
 std::string MeanOf(const AbScores& scores, const PairJudgement& pair, size_t arm) {
   const std::vector<double> judged = JudgedScores(scores, pair, arm);
   if (judged.empty()) return "unknown";
   const std::string unit = scores.metric.unit.empty() ? "" : " " + scores.metric.unit;
-  return FormatNumber(Mean(judged, "seeds"), scores.metric.digits) + unit;
+  const std::vector<statistics::Arrivals> arrivals = JudgedArrivals(scores, pair);
+  const Number mean = scores.terms.goal ? MeanSteps(FirstArrivals(scores.arms[arm], judged.size()), CommonHorizon(arrivals))
+                                        : Mean(judged, "seeds");
+  return FormatNumber(mean, scores.metric.digits) + unit;
 }
 
 // "difference 12 (95 % interval 3 to 21)", or of speeds "1.08 times as much (95 % interval 1.05 to 1.11)". Second less first.
@@ -87,13 +99,16 @@ std::string SharedText(const AbScores& scores, const PairJudgement& pair) {
 std::string WhyTheyDiffer(const AbScores& scores, const PairJudgement& pair) {
   if (!pair.interval) return "";  // no arm has a spread
   const size_t looks = scores.terms.looks;
-  const char* decides = scores.terms.speed ? "the test of the blocks" : "the permutation test";
+  const bool of_goal = scores.terms.goal.has_value();
+  const char* decides = scores.terms.speed ? "the test of the blocks" : of_goal ? "the log-rank test" : "the permutation test";
   const bool holds_0 = pair.interval->low <= 0 && pair.interval->high >= 0;
   const bool has_winner = pair.answer == Answer::kFirst || pair.answer == Answer::kSecond;
   if (has_winner && holds_0)
     return fmt::format(" The interval allows for all {} looks and includes 0; {}, which decides, shows the difference.", looks,
                        decides);
   if (has_winner || pair.answer != Answer::kInconclusive) return "";
+  if (pair.told_apart && of_goal)
+    return " The log-rank test shows a difference, but the means point the other way: the arm that is ahead at first falls behind.";
   if (pair.told_apart)
     return fmt::format(
         " The permutation test shows a difference, but Welch's test does not (p = {:.2g}). A few extreme scores or unequal "
@@ -104,7 +119,7 @@ std::string WhyTheyDiffer(const AbScores& scores, const PairJudgement& pair) {
     return fmt::format(
         " The interval compares only these two arms and excludes 0, but {}, which decides, shows no difference{}{}.", decides,
         p, SharedText(scores, pair));
-  if (pair.difference->p >= 1 - statistics::kLevel || scores.terms.speed) return "";
+  if (pair.difference->p >= 1 - statistics::kLevel || scores.terms.speed || of_goal) return "";
   return fmt::format(
       " Welch's test of a single look would show a difference (p = {:.2g}), but {}, which decides, does not: it "
       "allows for {} looks{}.",
@@ -115,8 +130,14 @@ std::string BetterText(const AbScores& scores, const PairJudgement& pair) {
   const ArmScores &first = scores.arms[pair.first], &second = scores.arms[pair.second];
   const bool is_first = pair.answer == Answer::kFirst;
   const ArmScores &better = is_first ? first : second, &other = is_first ? second : first;
-  std::string text = fmt::format("{} is better than {}: {}. {}.", better.name, other.name, LeadText(scores, pair),
-                                 Means(scores, pair) + CpuText(pair));
+  const size_t first_named = is_first ? pair.first : pair.second, then = is_first ? pair.second : pair.first;
+  std::string text =
+      scores.terms.goal
+          ? fmt::format("{} reaches {} sooner than {}: {} against {} (± 95 %; {}). The difference is {}.", better.name,
+                        scores.terms.goal->Words(), other.name, MeanOf(scores, pair, first_named), MeanOf(scores, pair, then),
+                        Counted(scores, pair), Lead(scores, pair))
+          : fmt::format("{} is better than {}: {}. {}.", better.name, other.name, LeadText(scores, pair),
+                        Means(scores, pair) + CpuText(pair));
   text += WhyTheyDiffer(scores, pair);
   if (pair.equivalent) text += fmt::format(" That is less than the margin, {}.", MarginText(scores, pair));
   if (other.below_floors) text += fmt::format(" {} is not shown to beat both doing nothing and acting at random.", other.name);
@@ -143,6 +164,9 @@ std::string Verdict(const AbScores& scores, const PairJudgement& pair) {
       return fmt::format("{} and {} are identical, to the last bit: each of {} seeds has the same {} on both sides. {}.",
                          first.name, second.name, pair.n, scores.metric.title, values);
     case Answer::kOneValue:
+      if (!first.reached.empty() && first.reached.front() == 0)
+        return fmt::format("Neither {} nor {} reached {} within {} env steps on any of {} seeds, so they cannot be compared.",
+                           first.name, second.name, scores.terms.goal->Words(), Short(first.values.front()), pair.n);
       return fmt::format("{}: {} and {} are both {} on each of {} seeds: this metric cannot separate them.",
                          scores.metric.title, first.name, second.name, Short(first.values.front()), pair.n);
     case Answer::kInconclusive: break;
@@ -230,7 +254,8 @@ std::vector<Cell> EvidenceRow(const AbScores& scores, const PairJudgement& pair,
 std::string Counted(const AbScores& scores, const PairJudgement& pair) {
   if (scores.terms.speed) return fmt::format("{} blocks", pair.n);
   const size_t first = JudgedScores(scores, pair, pair.first).size(), second = JudgedScores(scores, pair, pair.second).size();
-  return first == second ? fmt::format("{} seeds each", first) : fmt::format("{} and {} seeds", first, second);
+  return (first == second ? fmt::format("{} seeds each", first) : fmt::format("{} and {} seeds", first, second)) +
+         NeverReached(JudgedArrivals(scores, pair));
 }
 
 std::string MeansText(const AbScores& scores, const PairJudgement& pair) {

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "kinds/goal_text.hpp"
 #include "record/compare_terms.hpp"
 #include "results/same_bits.hpp"
 #include "statistics/blocks.hpp"
@@ -68,16 +69,21 @@ class PairJudge {
       out_.told_apart = *adjusted_p_ <= terms_.alpha;
       out_.looks = 1;
       Describe(a_.values, b_.values);
-      out_.confirmed = out_.told_apart && (!out_.difference || out_.difference->p < 1 - statistics::kLevel);
+      out_.confirmed = out_.told_apart && (terms_.goal        ? statistics::MeansAgree(AllOf(a_), AllOf(b_))
+                                           : out_.difference ? out_.difference->p < 1 - statistics::kLevel
+                                                             : true);
       return;
     }
-    const statistics::LooksTaken taken =
-        statistics::TakeLooks(a_.values, b_.values, n, {.looks = terms_.looks, .alpha = alpha_, .seed = kSeed});
+    const statistics::GroupSequentialTest::Plan plan{.looks = terms_.looks, .alpha = alpha_, .seed = kSeed};
+    const statistics::LooksTaken taken = terms_.goal ? statistics::TakeLooks(AllOf(a_), AllOf(b_), n, plan)
+                                                     : statistics::TakeLooks(a_.values, b_.values, n, plan);
     out_.looks = taken.looks;
     out_.told_apart = taken.told_apart;
     out_.confirmed = taken.confirmed;
     Describe(Part(a_.values, 0, taken.n), Part(b_.values, 0, taken.n));
   }
+
+  static statistics::Arrivals AllOf(const ArmScores& arm) { return FirstArrivals(arm, arm.values.size()); }
 
   double ShareOfThisLook() const {
     const double alpha = 1 - statistics::kLevel;
@@ -138,6 +144,9 @@ class PairJudge {
     const size_t most = adjusted_p_ ? SIZE_MAX : out_.looks * terms_.scores;
     const Scores a = Part(a_.values, 0, std::min(most, a_.values.size())),
                  b = Part(b_.values, 0, std::min(most, b_.values.size()));
+    if (!std::equal(a_.reached.begin(), a_.reached.begin() + static_cast<ptrdiff_t>(std::min(a.size(), a_.reached.size())),
+                    b_.reached.begin(), b_.reached.begin() + static_cast<ptrdiff_t>(std::min(b.size(), b_.reached.size()))))
+      return std::nullopt;
     const auto is_first = [&](double value) { return value == a.front(); };
     const std::optional<bool> same_bits = a == b ? SameBits(a.size()) : std::nullopt;
     const bool one_value = std::ranges::all_of(a, is_first) && std::ranges::all_of(b, is_first);
@@ -149,7 +158,8 @@ class PairJudge {
 
   void Describe(const Scores& a, const Scores& b) {
     out_.n = std::min(a.size(), b.size());
-    out_.difference = statistics::WelchDifference(b, a);
+    out_.difference = terms_.goal ? statistics::RestrictedDifference(FirstArrivals(b_, b.size()), FirstArrivals(a_, a.size()))
+                                  : statistics::WelchDifference(b, a);
     out_.probability = Better(statistics::ProbabilityGreater(b, a));
     out_.iqm_first = statistics::InterquartileMean(a);
     out_.iqm_second = statistics::InterquartileMean(b);
@@ -167,7 +177,7 @@ class PairJudge {
     const double wide = std::max(of_a.variance, of_b.variance), narrow = std::min(of_a.variance, of_b.variance);
     if (out_.n < statistics::kLeastToBootstrap)
       out_.warnings.push_back("Below 10 seeds the interval of the IQM covers less than 95 %.");
-    if (wide > kSpreadsApart * kSpreadsApart * narrow)
+    if (!terms_.goal && wide > kSpreadsApart * kSpreadsApart * narrow)
       out_.warnings.push_back(
           "One arm's scores spread more than twice as far as the other's. The permutation test then finds a difference in up "
           "to 7 % of all cases with equal means.");
@@ -200,7 +210,11 @@ class PairJudge {
   }
 
   // Second less first.
-  double Lead() const { return out_.difference ? out_.difference->value : b_.values.front() - a_.values.front(); }
+  double Lead() const {
+    if (out_.difference) return out_.difference->value;
+    if (terms_.goal) return statistics::IsSlower(AllOf(b_), AllOf(a_)) ? 1 : -1;
+    return b_.values.front() - a_.values.front();
+  }
 
   const ArmScores &baseline_, &a_, &b_;  // the margin is a share of the baseline's mean
   const JudgeTerms& terms_;
@@ -235,6 +249,11 @@ PairJudgement NotJudged(size_t first, size_t second, const std::string& why_miss
   return pair;
 }
 
+double OneLookP(const ArmScores& a, const ArmScores& b) {
+  if (a.reached.empty()) return statistics::UnpairedPermutation(a.values, b.values, kSeed).p;
+  return statistics::LogRankPermutation(FirstArrivals(a, a.values.size()), FirstArrivals(b, b.values.size()), kSeed).p;
+}
+
 // Holm-adjusted p-values per task and pair. Empty if there are several looks, speeds, or an arm without scores.
 std::vector<double> AdjustedP(const std::vector<std::vector<ArmScores>>& tasks, const std::vector<JudgeTerms>& terms) {
   std::vector<double> p;
@@ -246,9 +265,7 @@ std::vector<double> AdjustedP(const std::vector<std::vector<ArmScores>>& tasks, 
     for (size_t first = 0; first < arms.size(); ++first) {
       // A pair without a verdict still counts. A missing run must not make the other differences significant.
       for (size_t second = first + 1; second < arms.size(); ++second)
-        p.push_back(WhyMissing(arms[first], arms[second]).empty()
-                        ? statistics::UnpairedPermutation(arms[first].values, arms[second].values, kSeed).p
-                        : 1);
+        p.push_back(WhyMissing(arms[first], arms[second]).empty() ? OneLookP(arms[first], arms[second]) : 1);
     }
   }
   return statistics::HolmAdjusted(p);
@@ -273,6 +290,12 @@ std::optional<size_t> WinnerOf(std::span<const ArmsJudgement> tasks, size_t arms
     if (wins) return i;
   }
   return std::nullopt;
+}
+
+statistics::Arrivals FirstArrivals(const ArmScores& arm, size_t n) {
+  statistics::Arrivals all = ArrivalsOf(arm.values, arm.reached);
+  all.resize(std::min(n, all.size()));
+  return all;
 }
 
 std::vector<double> JudgedValues(const std::vector<double>& values, const JudgeTerms& terms, size_t looks) {

@@ -3,7 +3,7 @@
 // Scores of learning: looks in the order of the seeds, by the group-sequential permutation test; a single look by the exact
 // test. If it shows a difference, Welch's test of all scores so far has to agree. Looks continue until it does; at the last
 // one, both tests are shown without a verdict. Scores of speed: blocks A B B A, by Student's test on their logarithms, at alpha
-// / looks.
+// / looks. Steps to a goal (steps_to): as scores of learning, by the log-rank test and without Welch's.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "record/goal.hpp"
 #include "statistics/bootstrap.hpp"
 #include "statistics/difference.hpp"
 #include "statistics/equivalence.hpp"
+#include "statistics/log_rank.hpp"
 
 namespace backplane {
 
@@ -27,6 +29,7 @@ struct ArmScores {
   std::vector<double> cpu_s;                     // of speeds, one per value; other programs disturb it less than wall time
   std::string why_missing = {};                  // a sentence; the arm then has no verdict; empty: all its runs have a score
   std::vector<std::filesystem::path> runs = {};  // folders of the trials of `values`; empty: not known
+  std::vector<char> reached = {};                // of steps to a goal: whether each trial reached it; else empty
 };
 
 struct JudgeTerms {
@@ -35,6 +38,7 @@ struct JudgeTerms {
   std::optional<double> margin_pct;
   size_t scores = 5, looks = 5;  // in a look (blocks of a speed), and looks at most
   double alpha = 0.05;
+  std::optional<Goal> goal = {};  // the scores are steps to it
   std::vector<char> disturbed;  // of speeds: blocks that are set aside; shorter: none of the rest is
 };
 
@@ -42,6 +46,9 @@ struct JudgeTerms {
 inline bool IsSetAside(const JudgeTerms& terms, size_t block) {
   return block < terms.disturbed.size() && terms.disturbed[block] != 0;
 }
+
+// The first `n` trials of an arm, whose scores are steps to a goal.
+statistics::Arrivals FirstArrivals(const ArmScores& arm, size_t n);
 
 // An arm's values in the first `looks` looks, without discarded blocks of speeds.
 std::vector<double> JudgedValues(const std::vector<double>& values, const JudgeTerms& terms, size_t looks);

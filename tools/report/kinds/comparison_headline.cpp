@@ -48,8 +48,7 @@ struct Compared {
 std::string Gain(const Compared& one, const Number& base, const SeedScores& of_base, const MeasureSpec& measure) {
   Number change = Reading(one.value->value - base.value);
   if (!measure.in_ratios) {
-    if (const auto welch = statistics::WelchDifference(one.scores.values, of_base.values))
-      change.low = welch->low, change.high = welch->high;
+    if (const auto welch = one.scores.DifferenceFrom(of_base)) change.low = welch->low, change.high = welch->high;
     return fmt::format("difference {}{}", change.value < 0 ? "" : "+", WithUnit(change, measure));
   }
   change = PercentChange(*one.value, base);
@@ -106,6 +105,7 @@ Rivals FindRivals(const ComparisonParts& parts, size_t chosen, const MeasureSpec
   };
   Rivals rivals;
   std::vector<std::vector<double>> judged{scores_of(chosen)};
+  std::vector<statistics::Arrivals> arrivals{parts.scoring.Scores(chosen, measure).arrivals()};
   std::vector<size_t> others;
   rivals.fewest = rivals.most = judged.front().size();
   for (const size_t i : Candidates(parts, chosen, measure)) {
@@ -117,10 +117,12 @@ Rivals FindRivals(const ComparisonParts& parts, size_t chosen, const MeasureSpec
     rivals.fewest = std::min(rivals.fewest, scores.size());
     rivals.most = std::max(rivals.most, scores.size());
     judged.push_back(std::move(scores));
+    arrivals.push_back(parts.scoring.Scores(i, measure).arrivals());
     others.push_back(i);
   }
   if (others.empty()) return rivals;
-  const std::optional<std::vector<char>> out = statistics::RuledOut(judged, 0, kSeedOfRivals);
+  const std::optional<std::vector<char>> out =
+      measure.StepsGoal() ? statistics::RuledOut(arrivals, 0, kSeedOfRivals) : statistics::RuledOut(judged, 0, kSeedOfRivals);
   for (size_t i = 0; i < others.size(); ++i) (out && (*out)[i + 1] ? rivals.worse : rivals.alike).push_back(others[i]);
   return rivals;
 }
@@ -163,6 +165,7 @@ std::string Listed(const ComparisonParts& parts, const std::vector<Compared>& al
                                                              {PointVerdict::kBelowFloors, "Not better than doing nothing"},
                                                              {PointVerdict::kIdentical, "Identical, to the last bit"},
                                                              {PointVerdict::kOneValue, "Not separated by this metric"},
+                                                             {PointVerdict::kEndsAtGoal, "Ended at their goal"},
                                                              {PointVerdict::kOneSeed, "With one seed"},
                                                              {PointVerdict::kTooFewSeeds, "With too few seeds"},
                                                              {PointVerdict::kNotFinite, "Not finite"},
@@ -220,15 +223,21 @@ Answer Against(const ComparisonParts& parts, size_t baseline, const MeasureSpec&
   std::vector<Compared> better;
   std::ranges::copy_if(all, std::back_inserter(better),
                        [](const Compared& one) { return one.judged.verdict == PointVerdict::kBetter; });
+  const std::optional<Goal> goal = measure.StepsGoal();
+  std::vector<statistics::Arrivals> arms;
+  if (goal) arms.push_back(of_base.arrivals());
+  for (const Compared& one : all)
+    if (goal) arms.push_back(one.scores.arrivals());
   const std::string name = "the baseline, " + parts.points[baseline].name, of_baseline = WithUnit(*base, measure),
-                    seeds = SeedsOf(all, of_base);
+                    seeds = SeedsOf(all, of_base) + NeverReached(arms);
   const bool is_judged = std::ranges::any_of(all, &Compared::IsJudged);
   std::string text;
   if (!better.empty())
-    text =
-        fmt::format("{} is better than {}: {} {} against {}, {} ({}{}{}).", parts.points[better[0].point].name, name,
-                    measure.title, WithUnit(*better[0].value, measure), of_baseline, Gain(better[0], *base, of_base, measure),
-                    seeds, better[0].judged.detail.empty() ? "" : ", ", better[0].judged.detail);
+    text = fmt::format("{} {} {}: {}{} against {}, {} ({}{}{}).", parts.points[better[0].point].name,
+                       goal ? fmt::format("reaches {} sooner than", goal->Words()) : "is better than", name,
+                       goal ? "" : measure.title + " ", WithUnit(*better[0].value, measure), of_baseline,
+                       Gain(better[0], *base, of_base, measure), seeds, better[0].judged.detail.empty() ? "" : ", ",
+                       better[0].judged.detail);
   else if (is_judged && measure.direction != 0)
     text = fmt::format("No point is shown to be better than {}: {} {} ({}).", name, measure.title, of_baseline, seeds);
   else

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "base/json_fields.hpp"
 #include "kinds/host_measures.hpp"
 #include "machine/resource_measures.hpp"
 #include "record/host_metrics.hpp"
@@ -80,7 +81,7 @@ bool IsIncomplete(const SeedScores& scores) { return scores.incomplete || scores
 
 // By the fingerprints of the runs. Without any, equal scores with a spread have to do.
 bool IsIdentical(const SeedScores& point, const SeedScores& base) {
-  if (point.seeds != base.seeds || point.values != base.values) return false;
+  if (point.seeds != base.seeds || point.values != base.values || point.reached != base.reached) return false;
   return HaveSameBits(point.runs, base.runs).value_or(HasSpread(point.values));
 }
 
@@ -100,6 +101,7 @@ std::string Words(PointVerdict verdict) {
   switch (verdict) {
     case PointVerdict::kIncomplete: return "incomplete";
     case PointVerdict::kNotFinite: return "not finite";
+    case PointVerdict::kEndsAtGoal: return "no verdict: trials end at their goal (budget.until)";
     case PointVerdict::kOneSeed: return "no verdict: one seed";
     case PointVerdict::kTooFewSeeds: return "too few seeds";
     case PointVerdict::kBelowFloors: return "not better than doing nothing";
@@ -124,7 +126,8 @@ std::optional<PointVerdict> WithoutTest(const SeedScores& point, const SeedScore
   if (fewer < 2) return PointVerdict::kOneSeed;
   if (IsIdentical(point, base)) return PointVerdict::kIdentical;
   if (fewer < statistics::kLeastToJudge) return PointVerdict::kTooFewSeeds;
-  const bool one_value = !HasSpread(point.values) && !HasSpread(base.values) && point.values.front() == base.values.front();
+  const bool one_value = !HasSpread(point.values) && !HasSpread(base.values) && point.values.front() == base.values.front() &&
+                         point.reached == base.reached;
   return one_value ? std::optional(point.below_floors ? PointVerdict::kBelowFloors : PointVerdict::kOneValue) : std::nullopt;
 }
 
@@ -150,7 +153,30 @@ std::string Detail(const SeedScores& point, const SeedScores& base, PointVerdict
   return fmt::format("{}", fmt::join(details, ", "));
 }
 
+// Trials that end when they are good have biased values of what they learned.
+bool EndsAtGoal(const Combined& combined, const std::vector<size_t>& trials) {
+  return std::ranges::any_of(trials, [&](size_t t) { return GoalOfConfig(combined.trials[t].data.config).has_value(); });
+}
+
+constexpr uint64_t kSeedOfLogRank = 20261130;  // of random assignments: the same scores give the same verdict
+
+std::vector<statistics::Judgement> TestsOf(const std::vector<SeedScores>& points, const SeedScores& base) {
+  if (base.reached.empty()) {
+    std::vector<std::vector<double>> values;
+    for (const SeedScores& point : points) values.push_back(point.values);
+    return statistics::JudgeAgainst(values, base.values);
+  }
+  std::vector<statistics::Arrivals> arrivals;
+  for (const SeedScores& point : points) arrivals.push_back(point.arrivals());
+  return statistics::JudgeAgainst(arrivals, base.arrivals(), kSeedOfLogRank);
+}
+
 }  // namespace
+
+std::optional<statistics::Difference> SeedScores::DifferenceFrom(const SeedScores& base) const {
+  return reached.empty() ? statistics::WelchDifference(values, base.values)
+                         : statistics::RestrictedDifference(arrivals(), base.arrivals());
+}
 
 std::string JudgedPoint::Text() const { return detail.empty() ? Words(verdict) : Words(verdict) + ", " + detail; }
 
@@ -158,20 +184,23 @@ std::vector<JudgedPoint> Scoring::VerdictsAgainst(size_t baseline, const Measure
   std::vector<JudgedPoint> judged(points_.size());
   const SeedScores base = Scores(baseline, measure);
   std::vector<SeedScores> scores;
-  std::vector<std::vector<double>> values;
   std::vector<size_t> tested;
+  const bool is_biased = IsOfLearning(measure) && !measure.StepsGoal();
   for (size_t i = 0; i < points_.size(); ++i) {
     if (i == baseline || points_[i].group != points_[baseline].group) continue;
     SeedScores point = Scores(i, measure);
+    if (is_biased && (EndsAtGoal(combined_, points_[i].trials) || EndsAtGoal(combined_, points_[baseline].trials))) {
+      judged[i] = {PointVerdict::kEndsAtGoal, ""};
+      continue;
+    }
     if (const std::optional<PointVerdict> verdict = WithoutTest(point, base)) {
       judged[i] = {*verdict, Detail(point, base, *verdict, "")};
       continue;
     }
-    values.push_back(point.values);
     scores.push_back(std::move(point));
     tested.push_back(i);
   }
-  const std::vector<statistics::Judgement> tests = statistics::JudgeAgainst(values, base.values);
+  const std::vector<statistics::Judgement> tests = TestsOf(scores, base);
   for (size_t i = 0; i < tested.size(); ++i) {
     const bool is_told = tests[i].verdict != statistics::Verdict::kNotShown;
     PointVerdict verdict =
@@ -188,6 +217,7 @@ SeedScores Scoring::Scores(size_t point, const MeasureSpec& measure) const {
   SeedScores scores;
   // Only a measure with a direction has a worst value.
   const bool of_learning = IsOfLearning(measure), counts_divergence = measure.direction != 0 && of_learning;
+  const std::optional<Goal> goal = measure.StepsGoal();
   std::optional<double> worst;
   for (const size_t t : points_[point].trials) {
     const TrialData& trial = combined_.trials[t].data;
@@ -195,6 +225,7 @@ SeedScores Scoring::Scores(size_t point, const MeasureSpec& measure) const {
     std::optional<double> score = ScoreOf(trial, measure.expression);
     if (counts_divergence && Diverged(trial, score)) {
       if (!worst) worst = Worst(points_[point].group, measure);
+      if (worst && goal) worst = std::max(*worst, NumberOf(trial.At("budget.env_steps")).value_or(0));
       if (worst) {
         score = worst;
         ++scores.diverged;
@@ -208,6 +239,8 @@ SeedScores Scoring::Scores(size_t point, const MeasureSpec& measure) const {
     scores.seeds.push_back(trial.seed);
     scores.runs.push_back(ResultsFolder{trial.out}.trial(trial.trial_id).folder);
     scores.values.push_back(*score);
+    const Number* reached = goal && trial.usable() ? trial.Find(goal->ReachedMeasure()) : nullptr;
+    if (goal) scores.reached.push_back(reached != nullptr && reached->value == 1);
   }
   scores.below_floors = IsBelowFloors(point, measure, scores.values);
   return scores;
@@ -215,6 +248,7 @@ SeedScores Scoring::Scores(size_t point, const MeasureSpec& measure) const {
 
 std::optional<Number> Scoring::Value(size_t point, const MeasureSpec& measure) const {
   const SeedScores scores = Scores(point, measure);
+  if (!scores.reached.empty()) return MeanSteps(scores.arrivals(), statistics::CommonHorizon({scores.arrivals()}));
   return scores.diverged > 0 ? std::optional(Mean(scores.values, "seeds"))
                              : MeasureOf(combined_, points_[point], measure.expression);
 }
@@ -293,7 +327,8 @@ bool Scoring::IsOfLearning(const MeasureSpec& measure) const {
   const auto& names = measure.expression.paths();
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
     const auto reduced = SplitReducedName(name);
-    const std::string& curve = reduced ? reduced->curve : name;
+    const std::optional<Goal> goal = GoalOfMeasure(name);
+    const std::string& curve = goal ? goal->metric : reduced ? reduced->curve : name;
     if (curve == "return" || curve.starts_with("eval/") || curve.starts_with("ep/") || curve.starts_with("train/")) return true;
     return std::any_of(combined_.trials.begin(), combined_.trials.end(), [&](const CombinedTrial& trial) {
       return trial.data.registered.contains(curve) || (trial.data.curves.contains(curve) && !IsOfMachine(curve));

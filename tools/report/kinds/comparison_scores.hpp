@@ -8,6 +8,8 @@
 
 #include "kinds/comparison_points.hpp"
 #include "kinds/comparison_spec.hpp"
+#include "kinds/goal_text.hpp"
+#include "statistics/log_rank.hpp"
 
 namespace backplane {
 
@@ -19,12 +21,18 @@ struct SeedScores {
   size_t missing = 0;          // trials without a score, including these; the point then has no verdict
   bool below_floors = false;   // its mean is not shown to be better than what zero or uniform actions earn
   std::vector<std::filesystem::path> runs = {};  // folders of the trials of `seeds`
+  std::vector<char> reached = {};  // of steps_to: whether each reached the goal; empty: the values are of another measure
+
+  statistics::Arrivals arrivals() const { return ArrivalsOf(values, reached); }
+  // This point less `base`, by Welch's test, or by the restricted means of steps_to.
+  std::optional<statistics::Difference> DifferenceFrom(const SeedScores& base) const;
 };
 
 // The verdict on a point next to its baseline.
 enum class PointVerdict {
   kIncomplete = 1,  // a run failed, is missing, or has no score
   kNotFinite,
+  kEndsAtGoal,  // the trials end when they are good, so that this measure's values are biased
   kOneSeed,
   kTooFewSeeds,
   kBelowFloors,  // the point is not shown to be better than doing nothing

@@ -29,6 +29,8 @@ void SetKnownUnit(MeasureSpec* measure) {
   } else if (measure->title.starts_with("time/") || measure->title.starts_with("phase/")) {
     measure->unit = measure->title.ends_with("_s") ? "s" : "%";
   }
+  if (GoalOfMeasure(measure->title)) measure->direction = measure->StepsGoal() ? -1 : 1;
+  if (measure->StepsGoal()) measure->unit = "env steps";
   const auto reduced = measure->IsOneName() ? SplitReducedName(measure->title) : std::nullopt;
   if (!reduced) return;
   if (const HostMeasure* known = FindHostMeasure(reduced->curve))

@@ -193,10 +193,9 @@ Cell MeasureCell(const ComparisonParts& parts, size_t index, const MeasureSpec& 
 }  // namespace
 
 Number DifferenceFrom(const ComparisonParts& parts, size_t point, size_t baseline, const MeasureSpec& measure) {
-  const std::vector<double> values = parts.scoring.Scores(point, measure).values,
-                            base = parts.scoring.Scores(baseline, measure).values;
+  const SeedScores scores = parts.scoring.Scores(point, measure), base = parts.scoring.Scores(baseline, measure);
   return DifferenceCell(parts.scoring.Value(point, measure)->value - parts.scoring.Value(baseline, measure)->value,
-                        statistics::WelchDifference(values, base), std::min(values.size(), base.size()));
+                        scores.DifferenceFrom(base), std::min(scores.values.size(), base.values.size()));
 }
 
 bool IsLeftOut(const MeasureSpec& column, const Combined& combined) {

@@ -91,8 +91,10 @@ bool IsEligible(const Point& point, const std::string& name) {
   });
 }
 
-// "not finite" if a run reported the measure, but never a finite value.
+// "not finite" if a run reported the measure, but never a finite value. "never" if no run reached the goal.
 Cell CellOf(const Point& point, const std::string& name) {
+  const std::optional<Goal> goal = GoalOfMeasure(name);
+  if (goal && ValueOf(point, goal->ReachedMeasure()).value_or(Reading(1)).value == 0) return Cell{"never"};
   if (const std::optional<Number> value = ValueOf(point, name)) return *value;
   const bool reported = std::any_of(
       point.begin(), point.end(), [&](const TrialData* trial) { return trial->usable() && trial->not_finite.contains(name); });

@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 
+#include "kinds/goal_text.hpp"
 #include "record/gate_baseline.hpp"
 #include "statistics/limit.hpp"
 #include "statistics/looks_interval.hpp"
@@ -86,6 +87,7 @@ class Gate {
  private:
   const std::vector<double>& before() const { return scores_.arms[0].values; }
   const std::vector<double>& now() const { return scores_.arms[1].values; }
+  statistics::Arrivals AllOf(size_t arm) const { return FirstArrivals(scores_.arms[arm], scores_.arms[arm].values.size()); }
   uint64_t LooksAtMost() const { return request_.looks ? request_.looks->max : 1; }
   uint64_t ScoresOfALook() const { return request_.looks ? request_.looks->n.value_or(0) : 0; }
 
@@ -104,7 +106,7 @@ class Gate {
   void JudgeScores() {
     if (before().empty() || now().empty()) return Conclude({});
     const Number mean = Mean(before(), "seeds");
-    const bool may_be_zero = !(mean.low.value_or(mean.value) > 0 || mean.high.value_or(mean.value) < 0);
+    const bool may_be_zero = !scores_.terms.goal && !(mean.low.value_or(mean.value) > 0 || mean.high.value_or(mean.value) < 0);
     if (may_be_zero && condition_.percent != 0) {
       scores_.whys_invalid.push_back(
           fmt::format("{} of the baseline is {}, so its mean may be 0 and a percentage of it has no meaning; use {}.",
@@ -120,8 +122,10 @@ class Gate {
       Invalid();
       return;
     }
-    const LimitTest test = statistics::TestScores(
-        before(), now(), factor, {.n = ScoresOfALook(), .looks = LooksAtMost(), .alpha = request_.alpha, .seed = kSeedOfGate});
+    const statistics::LimitPlan plan{
+        .n = ScoresOfALook(), .looks = LooksAtMost(), .alpha = request_.alpha, .seed = kSeedOfGate};
+    const LimitTest test = scores_.terms.goal ? statistics::TestArrivals(AllOf(0), AllOf(1), factor, plan)
+                                              : statistics::TestScores(before(), now(), factor, plan);
     if (test.difference) {
       const statistics::Difference& d = *test.difference;
       const size_t n = request_.looks ? test.n : before().size();
@@ -138,6 +142,10 @@ class Gate {
     const size_t n = request_.looks ? test.n : before().size();
     if (!same_seeds_ || n < kLeastScoresOfNoChange || now().size() < n || (!request_.looks && now().size() != n)) return false;
     const auto end = before().begin() + static_cast<std::ptrdiff_t>(n);
+    const std::vector<char>&reached = scores_.arms[0].reached, &reached_now = scores_.arms[1].reached;
+    if (!std::equal(reached.begin(), reached.begin() + static_cast<std::ptrdiff_t>(std::min(n, reached.size())),
+                    reached_now.begin()))
+      return false;
     return std::equal(before().begin(), end, now().begin()) &&
            std::adjacent_find(before().begin(), end, std::not_equal_to()) != end;
   }
@@ -222,7 +230,9 @@ class Gate {
       return fmt::format("{}: {} is {} {}. {}.", out_.verdict == GateVerdict::kFail ? "FAIL" : "PASS", what,
                          test.side == Side::kBelow ? "below" : "above", limit, evidence);
     std::string text = fmt::format("UNDECIDED: {} is neither shown to be below {} nor above it. {}.", what, limit, evidence);
-    if (test.unconfirmed && test.difference)
+    if (test.unconfirmed && scores_.terms.goal)
+      text += " The log-rank test finds a change, but the means point the other way; a decision needs both.";
+    else if (test.unconfirmed && test.difference)
       text += fmt::format(
           " The permutation test finds a change, but Welch's test does not (p = {:.2g}, limit {:.2g}). A few extreme scores or "
           "unequal spreads can cause this; a decision needs both.",
@@ -248,13 +258,17 @@ class Gate {
     if (out_.change_pct && out_.low_pct != out_.high_pct)
       text = fmt::format("Change {} ({:.3g} % interval {} to {}): ", Signed(*out_.change_pct), out_.level_pct,
                          Signed(*out_.low_pct), Signed(*out_.high_pct));
+    std::vector<statistics::Arrivals> arms;
     const auto mean = [&](const std::vector<double>& all) {
-      return FormatNumber(Mean(request_.looks ? JudgedValues(all, scores_.terms, test.looks) : all, "seeds"),
-                          scores_.metric.digits);
+      const std::vector<double> judged = request_.looks ? JudgedValues(all, scores_.terms, test.looks) : all;
+      if (!scores_.terms.goal) return FormatNumber(Mean(judged, "seeds"), scores_.metric.digits);
+      arms.push_back(FirstArrivals(scores_.arms[&all == &before() ? 0 : 1], judged.size()));
+      return FormatNumber(MeanSteps(arms.back(), statistics::CommonHorizon({arms.back()})), scores_.metric.digits);
     };
     const std::string unit = scores_.metric.unit.empty() ? "" : " " + scores_.metric.unit;
-    text += fmt::format("{} {}{}, now {}{} (± 95 %); ", text.empty() ? "Baseline" : "baseline", mean(before()), unit,
-                        mean(now()), unit);
+    const std::string before_text = mean(before()), now_text = mean(now());
+    text += fmt::format("{} {}{}, now {}{} (± 95 %{}); ", text.empty() ? "Baseline" : "baseline", before_text, unit, now_text,
+                        unit, NeverReached(arms));
     if (condition_.speed) {
       text += fmt::format("{} blocks", test.n);
     } else if (before().size() == now().size() || request_.looks) {

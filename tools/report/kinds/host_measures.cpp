@@ -12,7 +12,7 @@ const HostMeasure* FindHostMeasure(std::string_view name) {
 std::string MeasureWords(const std::string& name) {
   if (const HostMeasure* known = FindHostMeasure(name); known != nullptr && known->words != nullptr) return known->words;
   // An expression stays as it is: a slash divides there.
-  if (name.find(' ') != std::string::npos) return name;
+  if (name.find_first_of(" (") != std::string::npos) return name;
   std::string words = name;
   if (words.starts_with("eval/")) words.replace(0, 5, "evaluation ");
   if (words.starts_with("ep/")) words.replace(0, 3, "episode ");

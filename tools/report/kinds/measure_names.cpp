@@ -67,7 +67,8 @@ std::vector<Misnamed> FindMisnamed(const ReportSection& report, const std::vecto
   for (const auto& [name, path] : NamesOf(report, live, compared)) {
     if (path.empty()) continue;  // a default column: not in the file
     const auto reduced = SplitReducedName(name);
-    const std::string curve = reduced ? reduced->curve : name;
+    const std::optional<Goal> goal = GoalOfMeasure(name);
+    const std::string curve = goal ? goal->metric : reduced ? reduced->curve : name;
     if (known.contains(curve) || !said.insert(curve).second) continue;
     misnamed.push_back({path, curve, fmt::format("{}: nothing records '{}'", KeyOf(path), curve), Nearest(curve, candidates)});
   }

@@ -83,7 +83,7 @@ std::string Headline(const TrialData& trial, bool asks_for_return) {
   for (const auto& [floor, words] :
        {std::pair{"floor_zero/return", "zero actions earn"}, {"floor_uniform/return", "random ones"}})
     if (const Number* number = trial.Find(floor)) text += fmt::format("; {} {}", words, FormatNumber(*number, 4));
-  return text + "." + BestPolicy(trial);
+  return text + "." + (GoalOfConfig(trial.config) ? fmt::format(" It {}.", trial.why) : "") + BestPolicy(trial);
 }
 
 }  // namespace

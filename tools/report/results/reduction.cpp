@@ -9,6 +9,7 @@
 
 #include "base/suggest.hpp"
 #include "record/finite_tail.hpp"
+#include "results/steps_to.hpp"
 
 namespace backplane {
 namespace {
@@ -196,6 +197,8 @@ std::string UnitAfter(const std::string& how, const std::string& unit) {
 
 void AddReductions(const std::vector<std::string>& names, Combined* combined) {
   for (const std::string& name : names) {
+    if (const std::optional<Goal> goal = GoalOfMeasure(name))
+      for (CombinedTrial& trial : combined->trials) AddStepsTo(*goal, &trial.data);
     const auto split = SplitReducedName(name);
     if (!split) continue;
     const std::optional<Wait> wait = WaitOf(split->how);

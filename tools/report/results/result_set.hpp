@@ -30,6 +30,8 @@
 //                                consecutive samples are not independent
 //   rss_peak_mb, vram_peak_mb    maximum of all available sources
 //   threads, learner_threads, balance, monitor_cpu_pct; chunk_rows of one call
+//   steps_to(METRIC, VALUE), reached(METRIC, VALUE)
+//                                of budget.until, and of every goal that a report uses (results/steps_to.hpp)
 //   CURVE@HOW                    one number of a curve (results/reduction.hpp), if a report uses it
 #pragma once
 

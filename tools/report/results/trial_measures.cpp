@@ -12,6 +12,7 @@
 #include "record/metric_series.hpp"
 #include "record/phases.hpp"
 #include "results/resource_series.hpp"
+#include "results/steps_to.hpp"
 
 namespace backplane {
 namespace {
@@ -274,6 +275,7 @@ void ReadTrialMeasures(const ResultsFolder& folder, const WithinBudget& within, 
   AddNotFinite(trial);
   AddLastTenths(trial);
   AddResources(attempt.resources(), trial);
+  if (std::optional<Goal> until = GoalOfConfig(trial->config)) AddStepsTo(*std::move(until), trial);
   AddTime("attempt_s", last.end.wall_s, trial);
   if (last.end.peak_rss_bytes) AddPeak("rss_peak_mb", static_cast<double>(*last.end.peak_rss_bytes) / kBytesPerMb, trial);
 }

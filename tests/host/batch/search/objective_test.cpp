@@ -52,6 +52,28 @@ TEST_F(ObjectiveTest, ReadsEachValueOnceAndATornLineLater) {
   EXPECT_THAT(Read(&follower), IsEmpty());
 }
 
+// By hand: 7 and 8 reach 7 in two evaluations in a row, after 400 env steps.
+TEST_F(ObjectiveTest, CountsTheStepsToAGoalOverAllAttempts) {
+  const auto line = [](int iteration, double value) {
+    std::string text = Line(iteration, value);
+    return text.replace(text.find("\"step\":1"), 8, "\"step\":" + std::to_string(100 * iteration));
+  };
+  Add(1, line(1, 7) + line(2, 3) + line(3, 7) + line(4, 1));
+  Add(2, line(4, 8) + line(5, 2));
+  const auto write = [&](const std::string& until) {
+    std::ofstream(trial_.attempt(2).result())
+        << R"({"state":"COMPLETED","iterations":6,"env_steps":600,"evaluated_at":6,"evaluation":{"return":{"mean":20,"n":5},"metrics":{}},)"
+        << until << R"("metrics_parts":[{"attempt":1,"lines":3,"bytes":1,"crc32c":0},{"attempt":2,"lines":2,"bytes":1,"crc32c":0}]})";
+  };
+  write(R"("until":{"metric":"eval/return","value":7,"for":2,"direction":1,"reached":true,"iteration":4,"env_steps":400},)");
+  EXPECT_EQ(ObjectiveOf(trial_.attempt(2), "steps_to(eval/return, 7)"), 400);
+  write("");
+  EXPECT_EQ(ObjectiveOf(trial_.attempt(2), "steps_to(eval/return, 7)"), 100) << "one evaluation is enough";
+  EXPECT_EQ(ObjectiveOf(trial_.attempt(2), "steps_to(eval/return, 20)"), 600) << "the evaluation at the end";
+  EXPECT_EQ(ObjectiveOf(trial_.attempt(2), "steps_to(eval/return, 21)"), 600) << "never: a lower bound";
+  EXPECT_FALSE(ObjectiveOf(trial_.attempt(2), "steps_to(eval/score, 7)"));
+}
+
 TEST_F(ObjectiveTest, SkipsIterationsThatALaterAttemptRepeats) {
   MetricFollower follower(trial_, "eval/return");
   Add(1, Line(1, 1) + Line(2, 2));

@@ -126,5 +126,22 @@ TEST_F(ExpressionTest, FilledShowsTheValuesInPlace) {
   EXPECT_THAT(expression->paths(), ::testing::ElementsAre("a.b", "a.c"));
 }
 
+TEST(ExpressionOfMeasures, NamesStepsToAGoal) {
+  const auto paths = [](const std::string& text) { return Expression::OfMeasures(text).paths(); };
+  const std::vector<std::string> steps = {"steps_to(eval/return, 475)"};
+  EXPECT_EQ(paths("steps_to(eval/return,475)"), steps);
+  EXPECT_EQ(Expression::OfMeasures(" steps_to( eval/return , 4.75e2 )").text(), steps.front()) << "in one spelling";
+  EXPECT_EQ(paths("1000 / steps_to(eval/return, 475) + reached(eval/loss, -0.5)"),
+            (std::vector<std::string>{"steps_to(eval/return, 475)", "reached(eval/loss, -0.5)"}));
+  for (const char* wrong : {"steps_to(eval/return)", "steps_to(, 3)", "steps_to(a, b)", "steps_to(a, 3", "steps_to(a, 3, 4)"}) {
+    try {
+      Expression::OfMeasures(wrong);
+      ADD_FAILURE() << wrong;
+    } catch (const NoValue& error) {
+      EXPECT_THAT(error.why, testing::HasSubstr("expected a metric and a number, such as steps_to(eval/return, 475)")) << wrong;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace backplane

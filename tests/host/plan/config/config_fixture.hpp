@@ -54,6 +54,7 @@ inline std::string OtherValue(const HostKey& key) {
     case ValueType::kSizeOrShare: return "2.5%";
     case ValueType::kFailurePolicy: return "{retry: 7}";
     case ValueType::kFlapping: return "4 in 10s";
+    case ValueType::kGoal: return "{eval/return: 475, for: 3}";
     case ValueType::kStructure: return "{n: \"+3\"}";  // of kMinimalCommand
     case ValueType::kJson: return "{rollout.threads: 2}";
     default: return "other";
@@ -157,7 +158,7 @@ inline const std::string& MinimalFor(const HostKey& key) {
   static const std::string of_schedule =
       "experiment: first\nenv: {plugin: walker}\nlearner: {plugin: annealer}\nbudget: {iterations: 3}\n";
   if (key.path == "schedule_budget") return of_schedule;
-  if (key.path == "checkpoint.best.metric") return of_best;
+  if (key.path == "checkpoint.best.metric" || key.path == kUntil) return of_best;
   if (key.path == "checkpoint.best.direction") return of_direction;
   if (key.path == "learner.function" || key.path == "learner.python") return kMinimalFunction;
   return key.of_command ? kMinimalCommand : kMinimal;

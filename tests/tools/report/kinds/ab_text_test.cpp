@@ -46,6 +46,28 @@ TEST(AbText, ArmsWithoutASpreadAreNotInvalid) {
               StartsWith("a and b are identical, to the last bit: each of 5 seeds has the same eval/return on both sides."));
 }
 
+// Eight seeds, of which two never arrive. By hand: (8 x 40 + ...) / 8 of each arm.
+TEST(AbText, StepsToAGoalSayWhoArrivesSooner) {
+  const auto arm = [](const std::string& name, const std::vector<double>& steps) {
+    ArmScores scores{name, steps};
+    for (const double one : steps) scores.reached.push_back(one < 200'000);
+    return scores;
+  };
+  const ArmScores fast = arm("lr=0.01", {40'000, 41'000, 39'000, 42'000, 38'000, 43'000, 40'500, 44'500}),
+                  slow = arm("lr=0.1", {60'000, 80'000, 70'000, 65'000, 75'000, 90'000, 200'000, 200'000});
+  const auto verdict = [](std::vector<ArmScores> arms) {
+    const MeasureSpec steps = *MeasureOfText("steps_to(eval/return, 475)");
+    const AbScores scores{steps, {.direction = -1, .looks = 1, .goal = steps.StepsGoal()}, std::move(arms), {}, {}};
+    return VerdictOfArms(scores, Judge(scores.arms, scores.terms)).front();
+  };
+  EXPECT_THAT(verdict({slow, fast}),
+              StartsWith("lr=0.01 reaches eval/return 475 sooner than lr=0.1: 41,000 ± 1,809 env steps against 105,000 ± "));
+  EXPECT_THAT(verdict({slow, fast}), HasSubstr("8 seeds each; 2 never reached it within 200,000). The difference is "));
+  const ArmScores never = arm("a", std::vector<double>(5, 200'000)), nor = arm("b", std::vector<double>(5, 200'000));
+  EXPECT_EQ(verdict({never, nor}),
+            "Neither a nor b reached eval/return 475 within 200,000 env steps on any of 5 seeds, so they cannot be compared.");
+}
+
 TEST(AbText, MeansAndVerdictComeFromTheSameSeeds) {
   const AbScores scores = Of({{"a", {1, 2, 3, 4}}, {"b", {11, 12, 13, 14, 15, 16, 17, 18, 19, 20}}}, {.scores = 4, .looks = 1});
   // By hand: 3.182 x 1.291 / 2 = 2.05 and 2.262 x 3.028 / sqrt(10) = 2.17.

@@ -1,4 +1,5 @@
 // A comparison's verdicts on two points, by their seeds.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -82,6 +83,30 @@ TEST_F(Verdicts, FollowTheMeasuresDirection) {
   for (TrialData& trial : base) trial.registered["train/loss"] = {"nats", -1, ""};
   Compare(base, Scored(2, high, "train/loss"), "train/loss");
   EXPECT_EQ("worse", Verdict()) << "as its plugin registered it";
+}
+
+// By hand: the arms are disjoint, so 2 of C(8, 4) = 70 assignments are as extreme.
+TEST_F(Verdicts, OfStepsToAGoalFollowTheLogRankTest) {
+  const std::string steps = "steps_to(eval/return, 475)";
+  const auto scored = [&](uint64_t runners, const std::vector<double>& values) {
+    std::vector<TrialData> trials = Scored(runners, values, steps);
+    for (TrialData& trial : trials) {
+      trial.measures["reached(eval/return, 475)"] = Single(trial.measures[steps].value < 1000);
+      trial.measures[kMeasure] = Single(480 + trial.measures[steps].value / 1000);
+      trial.config["budget"] = {{"env_steps", 1000}, {"until", {{"eval/return", 475}}}};
+    }
+    return trials;
+  };
+  // Welch's test would show no difference.
+  const std::vector<double> slow = {110, 120, 1000, 1000}, fast = {90, 91, 92, 93};
+  Compare(scored(1, slow), scored(2, fast), steps);
+  EXPECT_EQ("better", Verdict()) << "p = 0.029";
+  EXPECT_THAT(document_.verdict.front(), testing::HasSubstr("reaches eval/return 475 sooner than the baseline, runners=1 envs=1: "));
+  EXPECT_THAT(document_.verdict.front(), testing::HasSubstr("4 seeds each; 2 never reached it within 1,000"));
+  Compare(scored(1, fast), scored(2, slow), steps);
+  EXPECT_EQ("worse", Verdict());
+  Compare(scored(1, slow), scored(2, fast));
+  EXPECT_EQ("no verdict: trials end at their goal (budget.until)", Verdict()) << "last values are biased";
 }
 
 TEST_F(Verdicts, NeedFourSeedsASide) {

@@ -36,6 +36,32 @@ GateJudgement JudgeReturns(std::vector<double> before, std::vector<double> now, 
                         false);
 }
 
+TEST(GateJudge, ComparesStepsToAGoalByTheLogRankTest) {
+  const auto arm = [](const std::string& name, const std::vector<double>& steps) {
+    ArmScores scores{name, steps};
+    for (const double one : steps) scores.reached.push_back(one < 1000);
+    return scores;
+  };
+  const MeasureSpec steps = *MeasureOfText("steps_to(eval/return, 475)");
+  const auto judge = [&](const std::vector<double>& before, const std::vector<double>& now) {
+    GateRequest request;
+    request.looks = CompareLooks{5, 2};
+    return JudgeCondition(request, {steps.title, false, 5, false},
+                          {steps,
+                           {.direction = -1, .scores = 5, .looks = 2, .goal = steps.StepsGoal()},
+                           {arm("baseline", before), arm("now", now)},
+                           {},
+                           {}},
+                          false);
+  };
+  const std::vector<double> before = {100, 101, 102, 103, 104}, slow = {300, 310, 1000, 320, 1000};
+  const GateJudgement fail = judge(before, slow);
+  EXPECT_THAT(fail.sentence, testing::StartsWith("FAIL: the change of steps_to(eval/return, 475) is above 5 %."));
+  EXPECT_THAT(fail.sentence, testing::HasSubstr("baseline 102.0 ± 2.0 env steps, now 586.0 ± "));
+  EXPECT_THAT(fail.sentence, testing::HasSubstr("; 2 never reached it within 1,000"));
+  EXPECT_EQ(judge(slow, before).verdict, GateVerdict::kPass);
+}
+
 const GateCondition kNoLoss{"eval/return", true, 0, false};
 
 TEST(GateJudge, AnIntervalAllowsForAllLooks) {

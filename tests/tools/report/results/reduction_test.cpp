@@ -44,6 +44,23 @@ TEST_F(Reductions, ReduceAllValues) {
   EXPECT_EQ(13, Of("iteration_s@sum"));
 }
 
+TEST_F(Reductions, CountStepsToAGoal) {
+  for (CombinedTrial& trial : combined_.trials) {
+    trial.data.measures["env_steps"] = Reading(600);
+    trial.data.curves["eval/loss"] = trial.data.curves["train/loss"];
+    trial.data.registered["train/loss"] = {"", -1, ""};
+  }
+  EXPECT_EQ(300, Of("steps_to(eval/loss, 3)")) << "a loss is better if it is lower";
+  EXPECT_EQ(600, Of("steps_to(eval/loss, 2)")) << "never reached: the end of the trial";
+  EXPECT_EQ(0, Of("reached(eval/loss, 2)"));
+  EXPECT_EQ(1, Of("reached(eval/loss, 2)", 1));
+  EXPECT_EQ(200, Of("steps_to(train/loss, 5)")) << "by its registered direction";
+  EXPECT_EQ(100, Of("steps_to(tokens, 50)"));
+  EXPECT_EQ(std::nullopt, Of("steps_to(nothing, 3)"));
+  combined_.trials[0].data.config["budget"]["until"] = {{"eval/loss", 4}, {"for", 2}};
+  EXPECT_EQ(400, Of("steps_to(eval/loss, 4)")) << "3 and 4 are the first two in a row";
+}
+
 TEST_F(Reductions, WithoutTheFirstIteration) {
   EXPECT_EQ(4, Of("train/loss@mean"));
   EXPECT_EQ(4, Of("train/loss@p50"));
