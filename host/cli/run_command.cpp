@@ -194,8 +194,9 @@ int RunExperiment(const RunArgs& args) {
   PluginSearch search(args.input.plugin_path);
   if (args.verbose) ShowDebug();
   const ResourceLimits limits{args.jobs, args.gpus};
-  PlanResult planned =
-      PlanFile(args.input.file, {args.input.set, args.sweep, search.Lookup(), PresetsFor(args.input), DefaultsUnder(limits)});
+  PlanOptions options{args.input.set, args.sweep, search.Lookup(), PresetsFor(args.input), DefaultsUnder(limits)};
+  options.out = args.out;
+  PlanResult planned = PlanFile(args.input.file, std::move(options));
   if (!planned.plan) {
     Complain(planned.errors, args.input.file);
     const bool lacks_budget = std::any_of(planned.errors.begin(), planned.errors.end(),

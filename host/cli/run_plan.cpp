@@ -49,6 +49,7 @@ class PlanRunner {
     PlanOptions options{planned_.set, {}, search.Lookup(), PresetsFor(args_.input), DefaultsUnder({args_.jobs, args_.gpus})};
     options.seeds = planned_.seeds;
     options.looks = planned_.looks;
+    options.out = planned_.out;
     PlanResult result = PlanFile(planned_.file, std::move(options));
     if (!result.plan) return RejectFile(result.errors);
     RunSession session(args_, std::move(*result.plan));

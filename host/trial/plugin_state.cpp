@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <utility>
 
 #include "backplane/ext/policy.h"
@@ -31,8 +32,15 @@ void LoadLearner(const bp_learner_state_1& state, LearnerInstance& learner, cons
 
 namespace {
 
+// The table in plugins that were built before it had `start`.
+struct PolicyWithoutStart {
+  uint32_t struct_size, reserved;
+  void* slots[3];
+};
+static_assert(sizeof(PolicyWithoutStart) == offsetof(bp_learner_policy_1, start));
+
 const bp_learner_policy_1* PolicyOf(const LearnerInstance& learner) {
-  return learner.Extension<bp_learner_policy_1>(BP_LEARNER_POLICY_1);
+  return reinterpret_cast<const bp_learner_policy_1*>(learner.Extension<PolicyWithoutStart>(BP_LEARNER_POLICY_1));
 }
 
 }  // namespace
@@ -54,6 +62,22 @@ void LoadPolicy(LearnerInstance& learner, const std::vector<std::byte>& saved) {
   const StateReader reader(saved);
   learner.Call("load (policy)", [&](bp_learner* handle) { return policy->load(handle, reader.get()); });
   reader.CheckAllIsRead(learner.id());
+}
+
+void StartPolicy(LearnerInstance& learner, const std::vector<std::byte>& saved) {
+  const bp_learner_policy_1* const policy = PolicyOf(learner);
+  if (!BP_HAS(policy, start) || policy->start == nullptr) return LoadPolicy(learner, saved);
+  const StateReader reader(saved);
+  learner.Call("start (policy)", [&](bp_learner* handle) { return policy->start(handle, reader.get()); });
+  reader.CheckAllIsRead(learner.id());
+}
+
+nlohmann::json PolicyForm(LearnerInstance& learner) {
+  const bp_learner_policy_1* const policy = PolicyOf(learner);
+  const char* const form = learner.Call("form", [&](bp_learner* handle) { return policy->form(handle); });
+  nlohmann::json json = form != nullptr ? nlohmann::json::parse(form, nullptr, false) : nlohmann::json();
+  if (json.is_object()) return json;
+  throw TrialFailure(BP_E_INTERNAL, learner.id(), std::string("form: expected a JSON object, got ") + (form ? form : "NULL"));
 }
 
 const bp_learner_state_1& NeedState(const LearnerInstance& learner) {

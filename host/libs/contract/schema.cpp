@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "contract/codec.hpp"
+#include "record/kept_start.hpp"
 #include "text/split_list.hpp"
 
 namespace backplane {
@@ -75,6 +76,16 @@ const std::vector<HostKey>& Table() {
                   "learner.id")),
       Key("learner.options", kIdentity, Type::kPluginOptions, "", nullptr, "hyperparameters", "options of the learner",
           MEMBER(learner.options)),
+      In(Key("learner.start_from", kIdentity, Type::kText, "", nullptr,
+                      "init_from,restore_from,load_policy,warm_start,pretrained_policy",
+                      "trained policy to start from: OUT/TRIAL, OUT/TRIAL@best or a file of `backplane import policy`",
+                      MEMBER(start_from)),
+                  kStartKey,
+                  [](const Experiment& e) { return e.start_from ? std::optional<json>(*e.start_from) : std::nullopt; }),
+      In(Key("learner.start_optimizer", kIdentity, Type::kFlag, "", "false", "",
+             "with start_from: also loads the other trial's optimizer", MEMBER(start_optimizer)),
+         "learner.start_optimizer",
+         [](const Experiment& e) { return e.start_optimizer ? std::optional<json>(true) : std::nullopt; }),
       OfCommand(Key("learner.command", kIdentity, Type::kWords, "", nullptr, "entrypoint,program,script",
                     "program and arguments to run instead of a plugin; its placeholders are the options",
                     MEMBER(command.words))),

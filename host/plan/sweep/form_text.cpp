@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "contract/schema.hpp"
+#include "contract/start_source.hpp"
 #include "plugin/option_table.hpp"
 #include "sweep/identity.hpp"
 
@@ -27,7 +28,7 @@ std::optional<json> ValueOf(const HostKey& key, const Experiment& experiment) {
 FormText::FormText(const PointForm& form, const LoadedExperiment& loaded, const std::map<std::string, json>& swept,
                    const std::string& after) {
   names_files_ = std::any_of(form.places().begin(), form.places().end(), [](const PointForm::OwnPlace& place) {
-    return place.option && (place.option->info->flags & BP_PARAM_DATA) != 0;
+    return place.option ? (place.option->info->flags & BP_PARAM_DATA) != 0 : place.key && place.key->path == kStartKey;
   });
   Marks marks{PointIdentity(loaded, swept, after)};
   const std::string whole = CanonicalText(marks.identity);

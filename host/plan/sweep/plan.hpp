@@ -32,6 +32,7 @@ struct PlanOptions {
   uint64_t looks = 0;          // of a comparison, whose trials are planned; 0: all it may take
   bool without_sweep = false;  // the points alone that the file has without its `sweep:`, and no trials: no data file is read
   std::vector<uint64_t> seeds = {};  // instead of the file's seeds; empty: the file's
+  std::filesystem::path out = {};    // the results folder; empty: output.dir
 };
 
 struct PlannedPoint {
