@@ -148,6 +148,7 @@ class Batch {
   }
 
   void Session() {
+    KeepStarts(state_.plan, state_.request.out);
     WriteBatchFiles(state_.request);
     state_.watch->Watch(state_.folder().plan());
     const BatchRecord& record = state_.log->record();

@@ -10,6 +10,7 @@
 #include "base/interrupt.hpp"
 #include "batch/recover.hpp"
 #include "contract/checkpoint_files.hpp"
+#include "contract/start_source.hpp"
 #include "record/attempt_json.hpp"
 #include "record/budget.hpp"
 #include "record/results_folder.hpp"
@@ -148,6 +149,15 @@ ChangedStates OpenSchedule(const Plan& plan, const BatchRecord& record, const Ru
   add(InferredInfeasible(plan, *schedule));
   add(NeverStarting(plan, *schedule, names));
   return changes;
+}
+
+void KeepStarts(const Plan& plan, const std::filesystem::path& out) {
+  std::set<size_t> points;
+  for (const PlannedTrial& trial : plan.trials) {
+    const auto start = trial.files.find(kStartKey);
+    if (start != trial.files.end() && !trial.after && points.insert(trial.point).second)
+      KeepStart(out, *plan.ExperimentOf(trial.point).start_from, start->second);
+  }
 }
 
 std::vector<size_t> Untried(const std::filesystem::path& out, const Plan& plan, const Schedule& schedule,

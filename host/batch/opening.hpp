@@ -51,6 +51,10 @@ struct RunOnly {
 ChangedStates OpenSchedule(const Plan& plan, const BatchRecord& record, const RunOnly& only, const FailurePolicy& policy,
                            const std::vector<std::string>& names, ChangedStates earlier, Schedule* schedule);
 
+// Copies each policy that a trial starts from into `out`, so that the batch does not need the sources any more. Throws
+// std::runtime_error.
+void KeepStarts(const Plan& plan, const std::filesystem::path& out);
+
 // Scheduled trials of points without any result or checkpoint.
 std::vector<size_t> Untried(const std::filesystem::path& out, const Plan& plan, const Schedule& schedule,
                             const BatchRecord& record);

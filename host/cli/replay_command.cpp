@@ -75,7 +75,7 @@ int ReplayCommand(const ReplayArgs& args) {
   spec.checkpoint_dir = replay.checkpoint();
   spec.resume = false;
   // The folder may have been moved since.
-  if (spec.start_from) spec.start_from->checkpoint_dir = TrialFolderOf(args.out, spec.start_from->trial_id).checkpoint();
+  if (spec.start_from) spec.start_from->MoveTo(ResultsFolder{std::filesystem::absolute(args.out)});
   std::filesystem::create_directories(spec.attempt_dir);
   const std::filesystem::path trial_json = replay.trial_json();
   WriteFileAtomic(trial_json, ToJson(spec).dump(1));

@@ -209,9 +209,8 @@ int RunExperiment(const RunArgs& args) {
   PluginSearch search(args.input.plugin_path);
   if (args.verbose) ShowDebug();
   const ResourceLimits limits{args.jobs, args.gpus};
-  PlanResult planned =
-      PlanFileIn(args.input.file, {args.input.set, args.sweep, search.Lookup(), PresetsFor(args.input), DefaultsUnder(limits)},
-                 args.out, args.fresh);
+  PlanOptions options{args.input.set, args.sweep, search.Lookup(), PresetsFor(args.input), DefaultsUnder(limits)};
+  PlanResult planned = PlanFileIn(args.input.file, std::move(options), args.out, args.fresh);
   if (!planned.plan) {
     Complain(planned.errors, args.input.file);
     const bool lacks_budget = std::any_of(planned.errors.begin(), planned.errors.end(),

@@ -98,4 +98,9 @@ std::vector<Command> ExportCommands() {
   return commands;
 }
 
+std::vector<Command> ImportCommands() {
+  return {{"import", "Convert files of other programs", nullptr},
+          {kImportPolicyCommand.name, kImportPolicyCommand.help, nullptr, kImportPolicyCommand.tool}};
+}
+
 }  // namespace backplane

@@ -11,6 +11,7 @@
 
 #include "base/bounded.hpp"
 #include "base/json_text.hpp"
+#include "contract/start_source.hpp"
 #include "data/group.hpp"
 #include "log/log.hpp"
 #include "plugin/exports.hpp"
@@ -26,6 +27,7 @@
 #include "trial/option_places.hpp"
 #include "trial/parts.hpp"
 #include "trial/plugin_state.hpp"
+#include "trial/resume.hpp"
 #include "trial/start_workers.hpp"
 
 namespace backplane {
@@ -88,6 +90,11 @@ std::optional<std::vector<std::byte>> StateBefore(const StartFrom& from, const s
 ExitReason TryToStart(const TrialSpec& spec, const std::filesystem::path& folder, TrialParts* parts, StatusWriter* status,
                       const std::atomic<bool>& cancelled) {
   try {
+    if (spec.start_from->is_kept()) {
+      WarningList warnings(*status);
+      StartLearnerFrom(*spec.start_from, parts->learner(), &warnings);
+      return {};
+    }
     NeedState(parts->learner());
     if (const auto before = StateBefore(*spec.start_from, folder, status, cancelled))
       StartLearner(parts->learner(), *before, spec.start_from->trial_id);
@@ -240,6 +247,9 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
   const bool may_begin_anew = spec.start_from && spec.start_from->may_be_broken_off;
   if (failed.exit == kExitOk && spec.start_from && !may_begin_anew)
     failed = TryToStart(spec, folder, &parts, status, cancelled);
+  if (failed.exit != kExitOk && refused_key == nullptr && spec.start_from && spec.start_from->is_kept() &&
+      failed.error.starts_with(kStartKey))
+    refused_key = kStartKey;
   const bool saves = failed.exit != kExitOk || StateOf(parts.learner()) != nullptr;
   const IterationSize size = failed.exit == kExitOk ? SizeOfAnIteration(spec, &parts) : IterationSize{};
   const std::vector<std::string> endless = failed.exit == kExitOk ? WarningsOf(spec, &parts) : std::vector<std::string>();

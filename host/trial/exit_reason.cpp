@@ -65,6 +65,8 @@ TrialEnd EndOf(const TrialFile& trial, const ExitReason& reason) {
   end.on_device = reason.exit == kExitGpuOom;
   if (!reason.error.empty()) end.error = Bounded(reason.error);
   end.plugin = reason.plugin;
+  if (const auto& from = trial.start_from; from && from->is_kept())
+    end.started_from = StartedFrom{from->source, from->sha256, from->trial_id, from->iterations, from->optimizer};
   return end;
 }
 

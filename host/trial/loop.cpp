@@ -72,7 +72,7 @@ void TrialLoop::Begin() {
   CheckBest(parts_.spec, parts_.env, parts_.learner);
   CheckGoal(parts_.spec, parts_.env, parts_.learner);
   const bool resumed = parts_.spec.resume && Resume(parts_, &state_, &collecting_, &warnings_);
-  if (!resumed && parts_.spec.start_from) StartFromOther(parts_);
+  if (!resumed && parts_.spec.start_from) StartFromOther(parts_, &warnings_);
   checkpoint_due_ = CheckpointDue(parts_.spec.experiment.checkpoint, state_.window.total());
 }
 

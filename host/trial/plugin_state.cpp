@@ -56,6 +56,22 @@ void LoadPolicy(LearnerInstance& learner, const std::vector<std::byte>& saved) {
   reader.CheckAllIsRead(learner.id());
 }
 
+void StartPolicy(LearnerInstance& learner, const std::vector<std::byte>& saved) {
+  const bp_learner_policy_1* const policy = PolicyOf(learner);
+  if (!BP_HAS(policy, start) || policy->start == nullptr) return LoadPolicy(learner, saved);
+  const StateReader reader(saved);
+  learner.Call("start (policy)", [&](bp_learner* handle) { return policy->start(handle, reader.get()); });
+  reader.CheckAllIsRead(learner.id());
+}
+
+nlohmann::json PolicyForm(LearnerInstance& learner) {
+  const bp_learner_policy_1* const policy = PolicyOf(learner);
+  const char* const form = learner.Call("form", [&](bp_learner* handle) { return policy->form(handle); });
+  nlohmann::json json = form != nullptr ? nlohmann::json::parse(form, nullptr, false) : nlohmann::json();
+  if (json.is_object()) return json;
+  throw TrialFailure(BP_E_INTERNAL, learner.id(), std::string("form: expected a JSON object, got ") + (form ? form : "NULL"));
+}
+
 const bp_learner_state_1& NeedState(const LearnerInstance& learner) {
   const bp_learner_state_1* state = StateOf(learner);
   if (state != nullptr) return *state;

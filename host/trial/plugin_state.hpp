@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -76,6 +77,11 @@ void LoadLearner(const bp_learner_state_1& state, LearnerInstance& learner, cons
 bool OffersPolicy(const LearnerInstance& learner);
 std::optional<std::vector<std::byte>> SavePolicy(LearnerInstance& learner);
 void LoadPolicy(LearnerInstance& learner, const std::vector<std::byte>& saved);
+
+// As LoadPolicy, for a new trial: seeds and counters stay the learner's own.
+void StartPolicy(LearnerInstance& learner, const std::vector<std::byte>& saved);
+// The form of its net (ext/policy.h), an object. Throws TrialFailure.
+nlohmann::json PolicyForm(LearnerInstance& learner);
 
 // The learner's table, for a trial that starts from another trial. Throws TrialFailure if it has none.
 const bp_learner_state_1& NeedState(const LearnerInstance& learner);

@@ -111,14 +111,9 @@ Acts Play(EnvInstance& env, LearnerInstance& learner, TrialThreads& threads, con
 }
 
 nlohmann::json FormOf(LearnerInstance& learner) {
-  const auto* const policy = learner.Extension<bp_learner_policy_1>(BP_LEARNER_POLICY_1);
-  if (policy == nullptr)
-    throw TrialFailure(BP_E_UNSUPPORTED, learner.id(),
-                       "cannot export its policy, because it does not offer " BP_LEARNER_POLICY_1);
-  const char* const form = learner.Call("form", [&](bp_learner* handle) { return policy->form(handle); });
-  nlohmann::json json = form != nullptr ? nlohmann::json::parse(form, nullptr, false) : nlohmann::json();
-  if (json.is_object()) return json;
-  throw TrialFailure(BP_E_INTERNAL, learner.id(), std::string("form: expected a JSON object, got ") + (form ? form : "NULL"));
+  if (OffersPolicy(learner)) return PolicyForm(learner);
+  throw TrialFailure(BP_E_UNSUPPORTED, learner.id(),
+                     "cannot export its policy, because it does not offer " BP_LEARNER_POLICY_1);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "trial/checkpoint.hpp"
 #include "trial/plugin_state.hpp"
+#include "trial/start_policy.hpp"
 
 namespace backplane {
 namespace {
@@ -51,11 +52,13 @@ bool Resume(const LoopParts& parts, LoopState* state, CollectingSet* collecting,
   return true;
 }
 
-// Accepts only the last state of the other trial: an earlier one would silently change the results.
-void StartFromOther(const LoopParts& parts) {
-  const StartFrom& from = *parts.spec.start_from;
-  NeedState(parts.learner);
-  const PhaseSpan span(parts.clock(), Phase::kCheckpoint);
+// A stage accepts only the last state of the stage before: an earlier one would silently change the results.
+void StartLearnerFrom(const StartFrom& from, LearnerInstance& learner, WarningList* warnings) {
+  if (from.is_kept()) {
+    for (const std::string& warning : StartFromKept(from, learner)) warnings->Add(warning);
+    return;
+  }
+  NeedState(learner);
   const auto refuse = [&](const std::string& why) {
     throw TrialFailure(BP_E_CONFIG, "",
                        "the stage before (trial " + from.trial_id + ") " + why +
@@ -67,10 +70,15 @@ void StartFromOther(const LoopParts& parts) {
   try {
     const Checkpoint checkpoint = ReadCheckpoint(file, from.trial_id);
     if (!checkpoint.header.at_end && !from.may_be_broken_off) refuse("had not ended when it wrote " + file.string());
-    StartLearner(parts.learner, PartOf(checkpoint, "learner"), from.trial_id);
+    StartLearner(learner, PartOf(checkpoint, "learner"), from.trial_id);
   } catch (const CheckpointError& e) {
     refuse(std::string("has no complete checkpoint: ") + e.what());
   }
+}
+
+void StartFromOther(const LoopParts& parts, WarningList* warnings) {
+  const PhaseSpan span(parts.clock(), Phase::kCheckpoint);
+  StartLearnerFrom(*parts.spec.start_from, parts.learner, warnings);
 }
 
 }  // namespace backplane

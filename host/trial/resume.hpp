@@ -17,8 +17,10 @@ class CheckpointRefused : public std::runtime_error {
 
 // False: the trial has no checkpoint. Warns of a lost best checkpoint. Throws TrialFailure and CheckpointRefused.
 bool Resume(const LoopParts& parts, LoopState* state, CollectingSet* collecting, WarningList* warnings);
-// Loads only the learner's state from the trial in spec.start_from. Rows, seeds and counters start as in a new trial. Throws
-// TrialFailure.
-void StartFromOther(const LoopParts& parts);
+// Loads only the learner's state, from the stage before or a kept policy. Rows, seeds and counters start as in a new trial.
+// Throws TrialFailure.
+void StartLearnerFrom(const StartFrom& from, LearnerInstance& learner, WarningList* warnings);
+// The same for spec.start_from, with its time in a phase.
+void StartFromOther(const LoopParts& parts, WarningList* warnings);
 
 }  // namespace backplane

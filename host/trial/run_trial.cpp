@@ -11,7 +11,6 @@
 #include "base/bounded.hpp"
 #include "base/files.hpp"
 #include "base/json_text.hpp"
-#include "contract/checkpoint_files.hpp"
 #include "log/log.hpp"
 #include "machine/cpu.hpp"
 #include "record/evaluation_order.hpp"
@@ -27,12 +26,12 @@
 #include "trial/hang_watch.hpp"
 #include "trial/loop.hpp"
 #include "trial/moment_recorder.hpp"
-#include "trial/named_checkpoint.hpp"
 #include "trial/option_places.hpp"
 #include "trial/parts.hpp"
 #include "trial/plugin_state.hpp"
 #include "trial/policy_record.hpp"
 #include "trial/prepare.hpp"
+#include "trial/restore_policy.hpp"
 #include "trial/shim_watch.hpp"
 #include "trial/start_workers.hpp"
 #include "trial/suspension.hpp"
@@ -253,22 +252,10 @@ void TrialProcess::WritePolicy() {
                                              restored_.value_or(0), g_cancelled, [this] { status_.Beat(); }));
 }
 
-// A learner that keeps no state and learns nothing plays as it is.
 void TrialProcess::RestoreLearner() {
-  LearnerInstance& learner = parts_.learner();
-  const bp_learner_state_1* state = StateOf(learner);
-  if (state == nullptr && learner.spec().n_params == 0) return;
-  if (state == nullptr)
-    throw TrialFailure(BP_E_UNSUPPORTED, learner.id(), "cannot save its state, because it does not offer " BP_LEARNER_STATE_1);
-  const std::filesystem::path dir = order_ ? order_->checkpoint_dir : spec_.checkpoint_dir;
-  const std::string& name = order_ ? order_->checkpoint : task_.checkpoint;
-  if (name == kLastCheckpoint && !HasCheckpoint(dir))
-    throw TrialFailure(BP_E_UNSUPPORTED, learner.id(),
-                       "has no checkpoint in " + dir.string() +
-                           "; a trial writes one at its end, and earlier with checkpoint.every_iterations");
-  const Checkpoint checkpoint = ReadNamedCheckpoint(dir, spec_.trial_id, name);
-  LoadLearner(*state, learner, PartOf(checkpoint, "learner"));
-  restored_ = checkpoint.header.iterations;
+  WarningList warnings(status_);
+  restored_ = RestorePolicy(spec_, order_ ? order_->checkpoint_dir : spec_.checkpoint_dir,
+                            order_ ? order_->checkpoint : task_.checkpoint, parts_.learner(), &warnings);
 }
 
 // The second caller waits until the first has written everything.

@@ -267,9 +267,10 @@ TEST(Layout, LearnerState1) {
 }
 
 TEST(Layout, LearnerPolicy1) {
-  SIZE(bp_learner_policy_1, 32);
+  SIZE(bp_learner_policy_1, 40);
   AT(bp_learner_policy_1, struct_size, 0); AT(bp_learner_policy_1, reserved, 4); AT(bp_learner_policy_1, save, 8);
   AT(bp_learner_policy_1, load, 16); AT(bp_learner_policy_1, form, 24);
+  AT(bp_learner_policy_1, start, 32);
 }
 
 TEST(Layout, EnvState1) {

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -19,7 +20,9 @@
 #include "log/log.hpp"
 #include "record/batch_record.hpp"
 #include "record/disk_use.hpp"
+#include "record/kept_start.hpp"
 #include "record/not_results.hpp"
+#include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 
 namespace backplane {
@@ -69,6 +72,16 @@ std::vector<fs::path> KeptFiles(const fs::path& checkpoints, const std::string& 
   return kept;
 }
 
+// Policies from which no trial of the plan starts.
+void AddStarts(const ResultsFolder& folder, std::vector<SpareFile>* spare) {
+  std::set<fs::path> needed;
+  for (const PlanLine& line : ReadPlanFile(folder.plan()))
+    if (const auto start = line.files.find(kStartKey); start != line.files.end()) needed.insert(folder.start(start->second));
+  std::error_code error;
+  for (fs::directory_iterator it(folder.starts(), error), end; !error && it != end; it.increment(error))
+    if (!needed.contains(it->path())) AddFiles(it->path(), {}, spare);
+}
+
 // A trial that has not finished may still resume from any of its checkpoints.
 std::vector<SpareFile> SpareFiles(const ResultsFolder& folder, const std::string& keep) {
   std::vector<SpareFile> spare;
@@ -80,6 +93,7 @@ std::vector<SpareFile> SpareFiles(const ResultsFolder& folder, const std::string
     for (unsigned number = 1; number <= of_trial.LastAttempt(); ++number)
       AddFiles(of_trial.checkpoint_before(number), {}, &spare);
   }
+  AddStarts(folder, &spare);
   return spare;
 }
 

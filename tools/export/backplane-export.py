@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 from backplane_export_c import DRIVER, c_files
-from backplane_export_policy import Policy, Problem, npz
+from backplane_export_policy import Policy, Problem, npz, write_npz
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIMIT = 1e-5  # of an action's range; float32 sums in another order differ by about 1e-7
@@ -213,7 +213,7 @@ def main(record, to, version):
     python = PYTHON % {"about": about, "obs": policy.obs, "mask": mask}
     for name, text in (("policy.h", header), ("policy.c", body), ("policy.py", python)):
         (folder / name).write_text(text)
-    (folder / "policy.npz").write_bytes(npz(policy))
+    write_npz(folder / "policy.npz", npz(policy))
     (folder / "policy.onnx").unlink(missing_ok=True)  # of an earlier export
     onnx = write_onnx(folder)
     if onnx:

@@ -1,9 +1,10 @@
 """A trained policy as `backplane-trial --policy` records it: a line of JSON (host/libs/record/policy_file.hpp), the bytes of the policy as
 its form describes them (backplane/ext/policy.h), and acts."""
 import array
-import io
 import json
 import math
+import os
+import pathlib
 import struct
 import zipfile
 
@@ -98,6 +99,7 @@ def npy(values, dtype, shape):
 
 
 def npz(policy):
+    """The bytes of its arrays, by name."""
     arrays = {"activation": npy(policy.activation, "text", ()), "head": npy(policy.head["kind"], "text", ())}
     for i, layer in enumerate(policy.layers):
         arrays[f"layer.{i}.weight"] = npy(layer["weight"], "float32", (layer["in"], layer["out"]))
@@ -111,8 +113,13 @@ def npz(policy):
         arrays["action.low"] = npy(policy.low, "float32", (policy.outputs,))
         arrays["action.high"] = npy(policy.high, "float32", (policy.outputs,))
         arrays["action.squash"] = npy([int(policy.head["squash"])], "uint8", ())
-    written = io.BytesIO()
-    with zipfile.ZipFile(written, "w") as file:  # stored, with a fixed date: equal policies give equal files
+    return arrays
+
+
+def write_npz(path, arrays):
+    """Writes the bytes of arrays by name: under another name first, so that the file is whole or absent."""
+    draft = pathlib.Path(f"{path}.draft")
+    with zipfile.ZipFile(draft, "w") as file:  # stored, with a fixed date: equal policies give equal files
         for name, data in arrays.items():
             file.writestr(zipfile.ZipInfo(name + ".npy"), data)
-    return written.getvalue()
+    os.replace(draft, path)

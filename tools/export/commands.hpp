@@ -6,5 +6,6 @@
 namespace backplane {
 
 Command ExportPolicyCommand();
+Command ImportPolicyCommand();
 
 }  // namespace backplane

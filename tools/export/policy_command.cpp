@@ -57,7 +57,7 @@ Command ExportPolicyCommand() {
     add->Out(&args->out, "Results folder");
     add->Add("trial", "TRIAL", &args->trial, "Trial name, id or start of the id; needed if there are several");
     add->Add("--to", "FOLDER", &args->to, "Folder to write to").Required();
-    add->Add("--checkpoint", "best|last|N", &args->checkpoint, "Checkpoint, by name or by its number of iterations")
+    add->Add("--checkpoint", "best|last|start|N", &args->checkpoint, "Checkpoint, by name or by its number of iterations")
         .ShowsDefault();
     add->Check([args] { return WhyNoCheckpointName(args->checkpoint); });
   };

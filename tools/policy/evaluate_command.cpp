@@ -209,7 +209,9 @@ Command EvaluateCommand() {
     add->Add("trial", "TRIAL", &args->trials, "Trials or points, by name or start of an id (default: all)");
     add->Add("--episodes", "N", &args->episodes, "Episodes of each policy").Within(uint64_t{1}, kMostEpisodes).ShowsDefault();
     add->Add("--seed", "N", &args->seed, "Seed of the episodes; the trial's seed repeats its own evaluation").ShowsDefault();
-    add->Add("--checkpoint", "best|last|N", &args->checkpoint, "Checkpoint: best, last, or after iteration N").ShowsDefault();
+    add->Add("--checkpoint", "best|last|start|N", &args->checkpoint,
+             "Checkpoint: best, last, before the training, or after iteration N")
+        .ShowsDefault();
     DeclareEnv(args, add);
     add->Flag("--no-baselines", &args->no_baselines, "Leave out zero and uniform actions");
     add->Add("--threads", "N", &args->threads, "Threads; results do not depend on them (default: all cores)");

@@ -44,7 +44,7 @@ OneTrial InScratch(const OneTrial& trial, const StartPoint& start, const fs::pat
   spec.checkpoint_dir = copy.folder.checkpoint();
   spec.resume = !start.file.empty();
   if (spec.start_from)  // the folder may have been moved since
-    spec.start_from->checkpoint_dir = ResultsFolder{fs::absolute(out)}.trial(spec.start_from->trial_id).checkpoint();
+    spec.start_from->MoveTo(ResultsFolder{fs::absolute(out)});
   spec.monitors.clear();
   spec.experiment.monitors.clear();
   spec.experiment.evaluation = {};

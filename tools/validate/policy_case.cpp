@@ -21,6 +21,19 @@ void NeedSameActs(DrivenLearner& a, DrivenLearner& b, uint32_t flags, const char
                "different bytes");
 }
 
+// A new trial acts greedily like the policy from which it starts, and explores by its own seed.
+void NeedStart(Subject& subject, DrivenLearner& learner, const std::vector<std::byte>& saved) {
+  DrivenLearner fresh(subject, {});
+  NowDoing("start (policy)");
+  StartPolicy(fresh.learner(), saved);
+  fresh.Act({0, fresh.rows()}, BP_ACT_GREEDY, 3), learner.Act({0, learner.rows()}, BP_ACT_GREEDY, 3);
+  for (uint64_t r = 0; r < fresh.rows(); ++r)
+    if (fresh.ActedBytes(r) != learner.ActedBytes(r))
+      FailCase(fmt::format("greedy act of row {} after start (policy)", r), "the bytes of the learner that saved it",
+               "different bytes");
+  fresh.Train(1);
+}
+
 void NeedForm(LearnerInstance& learner) {
   NowDoing("form");
   const auto* policy = learner.Extension<bp_learner_policy_1>(BP_LEARNER_POLICY_1);
@@ -49,6 +62,7 @@ void PolicyActs(Subject& subject, CaseResult* result) {
   NeedSameActs(learner, copy, BP_ACT_EXPLORE, "exploring");
   NeedSameActs(learner, copy, BP_ACT_GREEDY, "greedy");
   NeedForm(copy.learner());
+  NeedStart(subject, learner, *saved);
 }
 
 }  // namespace backplane

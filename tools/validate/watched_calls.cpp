@@ -108,6 +108,7 @@ const void* WatchExtension(std::string_view id, const void* raw) {
       Slot<kWho, kSave, &bp_learner_policy_1::save>::Set(table);
       Slot<kWho, kLoad, &bp_learner_policy_1::load>::Set(table);
       Slot<kWho, kOtherExtension, &bp_learner_policy_1::form>::Set(table);
+      Slot<kWho, kLoad, &bp_learner_policy_1::start>::Set(table);
     });
   if (id == BP_LEARNER_TENSORS_1) return WatchAll<kWho, bp_learner_tensors_1, kTensors, &bp_learner_tensors_1::get>(raw);
   if (id == BP_LEARNER_HELD_OUT_1)

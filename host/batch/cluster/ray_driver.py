@@ -186,7 +186,7 @@ class Driver:
             trial = pathlib.Path(order["status_file"]).parent.parent
             wanted = [trial]
             start = json.loads((trial / "trial.json").read_text()).get("start_from") or {}
-            wanted += [pathlib.Path(value) for value in start.values() if str(value).startswith(self.out)]
+            wanted += [pathlib.Path(folder) for folder in [start.get("checkpoint_dir", "")] if folder.startswith(self.out)]
             for folder in wanted:
                 for part, content in read_tree(folder).items():
                     files[str((folder / part).relative_to(self.out))] = content

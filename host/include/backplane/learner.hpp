@@ -129,6 +129,10 @@ concept SavesPolicy = requires(P& p, const P& c, const Writer& w, const Reader& 
   c.SavePolicy(w), p.LoadPolicy(r), std::string(c.PolicyForm());
 };
 template <class P>
+concept StartsFromPolicy = requires(P& p, const Reader& r) {
+  p.StartPolicy(r);
+};
+template <class P>
 concept TellsTensors = requires(const P& c, NamedTensors* t) {
   c.Tensors(t);
 };
@@ -137,7 +141,7 @@ concept TellsTensors = requires(const P& c, NamedTensors* t) {
 // The ABI side of a learner class P, which has kAbout, kOptions (optional) and a constructor from LearnerSetup. With `void
 // Save(const bp::Writer&) const` and `void Load(const bp::Reader&)` it supports "bp.learner.state/1", with `void
 // Tensors(bp::NamedTensors*) const` also "bp.learner.tensors/1", with SavePolicy and LoadPolicy (like Save and Load) and
-// `std::string PolicyForm() const` also "bp.learner.policy/1".
+// `std::string PolicyForm() const` also "bp.learner.policy/1". Its `start` is StartPolicy (like Load) or else LoadPolicy.
 template <class P>
 class LearnerPlugin {
  public:
@@ -197,6 +201,12 @@ class LearnerPlugin {
   static bp_status DoLoadPolicy(bp_learner* learner, const bp_reader* reader) noexcept {
     return Guard(Self(learner)->host(), [&] { Self(learner)->LoadPolicy(Reader(reader)); });
   }
+  static bp_status DoStartPolicy(bp_learner* learner, const bp_reader* reader) noexcept {
+    return Guard(Self(learner)->host(), [&] {
+      if constexpr (detail::StartsFromPolicy<P>) return Self(learner)->StartPolicy(Reader(reader));
+      Self(learner)->LoadPolicy(Reader(reader));
+    });
+  }
   static const char* DoPolicyForm(bp_learner* learner) noexcept {
     std::string& form = static_cast<LearnerPlugin*>(Self(learner))->form_;
     Guard(Self(learner)->host(), [&] { form = Self(learner)->PolicyForm(); });
@@ -219,7 +229,8 @@ class LearnerPlugin {
       if (std::strcmp(id, BP_LEARNER_STATE_1) == 0) return &state;
     }
     if constexpr (detail::SavesPolicy<P>) {
-      static constexpr bp_learner_policy_1 policy = {sizeof(bp_learner_policy_1), 0, DoSavePolicy, DoLoadPolicy, DoPolicyForm};
+      static constexpr bp_learner_policy_1 policy = {
+          sizeof(bp_learner_policy_1), 0, DoSavePolicy, DoLoadPolicy, DoPolicyForm, DoStartPolicy};
       if (std::strcmp(id, BP_LEARNER_POLICY_1) == 0) return &policy;
     }
     if constexpr (detail::TellsTensors<P>) {

@@ -26,6 +26,8 @@ inline constexpr ToolCommand kVerifyCommand = {"verify", "archive", "Find damage
 inline constexpr ToolCommand kGcCommand = {"gc", "archive", "Delete checkpoints that finished trials no longer need"};
 inline constexpr ToolCommand kExportPolicyCommand = {"export policy", "export",
                                                      "Write a trained policy as C, ONNX, NumPy and Python"};
+inline constexpr ToolCommand kImportPolicyCommand = {"import policy", "export",
+                                                     "Convert a policy of another program, to start trials from it"};
 inline constexpr ToolCommand kNewCommand = {"new", "author", "Create a plugin with code, tests and an experiment that trains"};
 inline constexpr ToolCommand kPluginValidateCommand = {"plugin validate", "validate",
                                                        "Check a plugin against every rule of the contract"};

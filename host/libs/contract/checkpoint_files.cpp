@@ -21,8 +21,10 @@ std::string WhyNoCheckpointName(std::string_view word) {
   uint64_t iterations = 0;
   const char* const end = word.data() + word.size();
   const auto read = std::from_chars(word.data(), end, iterations);
-  if (word == kLastCheckpoint || word == kBestCheckpoint || (read.ec == std::errc() && read.ptr == end)) return "";
-  return "--checkpoint: expected last, best or a number of iterations, got '" + std::string(word) + "'";
+  if (word == kLastCheckpoint || word == kBestCheckpoint || word == kStartCheckpoint ||
+      (read.ec == std::errc() && read.ptr == end))
+    return "";
+  return "--checkpoint: expected last, best, start or a number of iterations, got '" + std::string(word) + "'";
 }
 
 bool HasCheckpoint(const fs::path& dir) {

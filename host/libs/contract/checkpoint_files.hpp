@@ -13,6 +13,8 @@ inline constexpr unsigned kKeptCheckpoints = 2;
 
 // A person names a checkpoint by one of these words, or by the number of iterations that were complete.
 inline constexpr std::string_view kLastCheckpoint = "last", kBestCheckpoint = "best";
+// The policy before the first iteration, which needs no checkpoint.
+inline constexpr std::string_view kStartCheckpoint = "start";
 // An error of the option --checkpoint unless `word` is one of these names.
 std::string WhyNoCheckpointName(std::string_view word);
 

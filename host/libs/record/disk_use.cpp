@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "record/kept_start.hpp"
 #include "record/results_folder.hpp"
 
 namespace backplane {
@@ -13,8 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// OUT/trials/ID/checkpoint/FILE, or checkpoint.before-attempt-2 instead of checkpoint.
+// OUT/trials/ID/checkpoint/FILE, or checkpoint.before-attempt-2 instead of checkpoint; OUT/starts/HASH/start.bin, which is a
+// checkpoint of another trial.
 bool IsOfCheckpoint(const fs::path& file) {
+  if (file.filename() == kStartFile) return true;
   const std::string own = TrialFolder{}.checkpoint().string(), folder = file.parent_path().filename().string();
   return folder == own || folder.starts_with(own + ".before-");
 }

@@ -87,6 +87,7 @@ struct TrialFolder {
 };
 
 struct ResultsFolder {
+  static constexpr size_t kStartDigits = 16;
   std::filesystem::path out;
 
   std::filesystem::path plan() const { return out / kPlanName; }
@@ -112,6 +113,9 @@ struct ResultsFolder {
       file = logs() / ("session-" + std::to_string(n) + ".log");
     return file;
   }
+  // Policies that trials start from (record/kept_start.hpp), each in a folder named after its hash.
+  std::filesystem::path starts() const { return out / "starts"; }
+  std::filesystem::path start(const std::string& sha256) const { return starts() / sha256.substr(0, kStartDigits); }
   std::filesystem::path trials() const { return out / "trials"; }
   TrialFolder trial(const std::string& trial_id) const { return {trials() / trial_id}; }
   AttemptFolder attempt(const std::string& trial_id, unsigned number) const { return trial(trial_id).attempt(number); }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "record/fields.hpp"
+#include "record/results_folder.hpp"
 #include "record/trial_result.hpp"
 
 namespace backplane {
@@ -34,16 +35,30 @@ struct TrialPlugins {
   }
 };
 
-// A finished trial whose learner state initializes this one. Counters and budget start at 0.
+// A finished trial whose learner state initializes this one, or a kept policy. Counters and budget start at 0.
 struct StartFrom {
-  std::string trial_id;
-  std::filesystem::path checkpoint_dir;
-  bool may_be_broken_off = false;  // the trial need not have ended; the check decides whether its state is used
+  std::string trial_id;                  // empty: a kept file of arrays
+  std::filesystem::path checkpoint_dir;  // of a kept policy: its folder
+  bool may_be_broken_off = false;        // the trial need not have ended; the check decides whether its state is used
+  // Of a kept policy (`learner.start_from`) only. Its sha256 is not empty.
+  std::string sha256, source;
+  uint64_t iterations = 0;  // of the other trial
+  bool optimizer = false;   // the whole state, not only the policy
+
+  bool is_kept() const { return !sha256.empty(); }
+  // Follows a results folder that was moved.
+  void MoveTo(const ResultsFolder& folder) {
+    checkpoint_dir = is_kept() ? folder.start(sha256) : folder.trial(trial_id).checkpoint();
+  }
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("trial_id", self.trial_id);
     visit("checkpoint_dir", self.checkpoint_dir);
     visit("may_be_broken_off", DefaultIfMissing(self.may_be_broken_off));
+    visit("sha256", LeftOutIfEmpty(self.sha256));
+    visit("source", LeftOutIfEmpty(self.source));
+    visit("iterations", LeftOutIfEmpty(self.iterations));
+    visit("optimizer", LeftOutIfEmpty(self.optimizer));
   }
 };
 

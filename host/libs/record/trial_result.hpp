@@ -210,6 +210,22 @@ struct EndedBy {
   }
 };
 
+// The policy from which the trial started (`learner.start_from`).
+struct StartedFrom {
+  std::string source, sha256;  // of the learner's state or of the file
+  std::string trial_id;        // empty: a file of arrays
+  uint64_t iterations = 0;     // of the other trial
+  bool optimizer = false;      // its state was loaded, too
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("source", self.source);
+    visit("sha256", self.sha256);
+    visit("trial_id", LeftOutIfEmpty(self.trial_id));
+    visit("iterations", self.iterations);
+    visit("optimizer", self.optimizer);
+  }
+};
+
 // By plugin id, the decisions of the plugin.
 using PluginFacts = std::map<std::string, std::map<std::string, nlohmann::json>>;
 
@@ -231,6 +247,7 @@ struct TrialEnd {
   std::optional<uint64_t> events_dropped;
   std::optional<MonitorCost> monitors;
   std::optional<EndedBy> ended_by;  // absent: no monitor ended it
+  std::optional<StartedFrom> started_from;
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("schema", self.schema);
@@ -251,6 +268,7 @@ struct TrialEnd {
     visit("events_dropped", self.events_dropped);
     visit("monitors", self.monitors);
     visit("ended_by", self.ended_by);
+    visit("started_from", self.started_from);
   }
 };
 

@@ -9,6 +9,7 @@
 #include "config/command.hpp"
 #include "config/unknown_keys.hpp"
 #include "contract/schema.hpp"
+#include "contract/start_source.hpp"
 #include "plugin/plugin_search.hpp"
 
 namespace backplane {
@@ -19,6 +20,7 @@ using nlohmann::json;
 // Where a file of kind parallel_efficiency has no budget.
 constexpr char kPrecision[] = "5%", kMaxTime[] = "20s";
 constexpr char kPython[] = "learner.python";  // of a function
+constexpr char kStartOptimizer[] = "learner.start_optimizer";
 constexpr char kBestMetric[] = "checkpoint.best.metric", kBestDirection[] = "checkpoint.best.direction";
 constexpr char kRunners[] = "rollout.num_env_runners", kRowsOfARunner[] = "rollout.num_envs_per_env_runner";
 constexpr size_t kMostLookedAt = 16;  // of unknown keys: a file of thousands has another fault than a letter
@@ -65,6 +67,7 @@ class HostKeyReader {
       RequireBudget();
       FitBest();
       FitUntil();
+      FitStart();
     }
     DecideExclusive();
   }
@@ -234,6 +237,7 @@ class HostKeyReader {
            "a command does not report its episodes; use budget.iterations (its reports) or budget.env_steps (the step that it "
            "reports)");
     refuse(kUntil, "a command evaluates itself and ends itself; give it the goal as one of its arguments");
+    refuse(kStartKey, "a command loads its own files; pass the path as an option");
     refuse(kBestMetric, "a command saves its own checkpoints, of which the host knows no score");
     refuse("report.precision", "a command decides itself how long it measures; use a limit in budget, or none");
     const Node* pattern = FindPath(root_, "learner.tensorboard");
@@ -244,6 +248,12 @@ class HostKeyReader {
     if (IsGiven("evaluation.episodes") && values_->values["evaluation.episodes"] != 0)
       errors_->Note(PathMark(root_, "evaluation.episodes"),
                     "only plugins are evaluated by the host; a command evaluates itself and reports eval/return");
+  }
+
+  void FitStart() {
+    if (!IsGiven(kStartOptimizer) || IsGiven(kStartKey)) return;
+    errors_->Add(PathMark(root_, kStartOptimizer), fmt::format("{}: expected {} with it, got none", kStartOptimizer, kStartKey),
+                 ErrorCode::kOther, "learner: {start_from: OUT/TRIAL@best}");
   }
 
   // The best checkpoint is chosen by evaluations, whose direction must be known.

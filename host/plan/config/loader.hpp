@@ -40,6 +40,7 @@ struct LoadedExperiment {
   std::map<std::string, std::string> origin;  // "learner.options.lr" -> "walk.yaml:12:5", "--set", or absent for a default
   std::vector<std::string> notes;             // sentences for the user that are no errors
   uint64_t seeds = 1;                         // trials of its point, which share report.max_time
+  std::string start_sha256;                   // of learner.start_from, once the trial is planned; empty: none
   std::filesystem::path folder;               // of the file in which its command stands; empty: it has none
   // Shared: a sweep loads thousands of experiments with the same plugins. Never NULL after loading.
   std::shared_ptr<const PluginInfo> env, learner;

@@ -41,6 +41,7 @@ inline PlanResult PlanFile(const std::filesystem::path& file, PlanOptions option
 // PlanFile with the ids that the trials in the results folder have. `out` empty: the file's own folder.
 inline PlanResult PlanFileIn(const std::filesystem::path& file, PlanOptions options, const std::filesystem::path& out,
                              bool fresh) {
+  options.out = out;
   PlanResult result = PlanFile(file, options);
   if (!result.plan || fresh) return result;
   options.schema = PlanSchemaIn(out.empty() ? std::filesystem::path(result.plan->base.experiment.output_dir) : out);

@@ -7,6 +7,7 @@
 #include "base/format_count.hpp"
 #include "base/sha256.hpp"
 #include "contract/placeholders.hpp"
+#include "contract/start_source.hpp"
 #include "sweep/python_files.hpp"
 #include "sweep/xml_files.hpp"
 
@@ -183,6 +184,23 @@ void FileHashes::AddFilesOf(const CommandConfig& command, Hashes* hashes) {
   }
 }
 
+void FileHashes::AddStart(const Experiment& experiment, Hashes* hashes) {
+  if (!experiment.start_from) return;
+  const std::string& source = *experiment.start_from;
+  const auto [known, fresh] = starts_.try_emplace(source);
+  try {
+    if (fresh) known->second = FindStartSource(source).sha256;
+  } catch (const StartSourceError& error) {
+    const auto kept = FindKeptStart(out_.empty() ? fs::path(experiment.output_dir) : out_, source);
+    if (!kept) {
+      starts_.erase(known);
+      throw NoDataFile(kStartKey, error.what());
+    }
+    known->second = kept->sha256;
+  }
+  hashes->emplace(kStartKey, known->second);
+}
+
 std::map<std::string, std::string> FileHashes::Of(const LoadedExperiment& loaded) {
   Hashes hashes;
   const Experiment& experiment = loaded.experiment;
@@ -196,6 +214,7 @@ std::map<std::string, std::string> FileHashes::Of(const LoadedExperiment& loaded
   AddData(*loaded.env, experiment.env.options, "env.options.", false, &hashes);
   AddData(*loaded.env, experiment.evaluation.env_options, "evaluation.env.options.", listed, &hashes);
   AddData(*loaded.learner, experiment.learner.options, "learner.options.", false, &hashes);
+  AddStart(experiment, &hashes);
   return hashes;
 }
 

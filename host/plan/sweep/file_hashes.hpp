@@ -30,7 +30,10 @@ class FileHashes {
   //   PATH/references  the files that an XML file names (xml_files.hpp)
   //   PATH/modules     the Python files below the folder of a Python file (python_files.hpp), unless the files are listed
   // A file that uses no other has no such entry. Throws std::runtime_error if one cannot be read, NoDataFile as above.
+  //   learner.start_from  the learner's state in the checkpoint, or the whole file of arrays
   std::map<std::string, std::string> Of(const LoadedExperiment& loaded);
+  // The results folder instead of output.dir. It has copies of policies whose source has vanished.
+  void KeptIn(std::filesystem::path out) { out_ = std::move(out); }
 
  private:
   using Hashes = std::map<std::string, std::string>;
@@ -41,10 +44,13 @@ class FileHashes {
   std::string AddFileLists(const PluginInfo& info, const nlohmann::json& options, const std::string& prefix, Hashes* hashes);
   void AddFile(const std::string& place, const std::string& file, Hashes* hashes);
   void AddFilesOf(const CommandConfig& command, Hashes* hashes);
+  void AddStart(const Experiment& experiment, Hashes* hashes);
   void AddReferences(const std::string& place, const std::string& file, Hashes* hashes);
   // `list_in` is the key that may list the files instead.
   void AddModules(const std::string& place, const std::string& file, const std::string& list_in, Hashes* hashes);
 
+  std::filesystem::path out_;                  // empty: output.dir
+  std::map<std::string, std::string> starts_;  // by learner.start_from
   std::map<std::filesystem::path, std::string> known_;
   std::map<std::filesystem::path, std::string> references_;  // by the XML file; empty: it names none
   std::map<std::filesystem::path, Hashes> modules_;          // by folder; each file's hash

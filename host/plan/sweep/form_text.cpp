@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "contract/schema.hpp"
+#include "contract/start_source.hpp"
 #include "plugin/option_table.hpp"
 #include "sweep/identity.hpp"
 
@@ -28,7 +29,7 @@ FormText::FormText(const PointForm& form, const LoadedExperiment& loaded, const 
                    const std::string& after, const IdentityRules& rules)
     : rules_(rules) {
   names_files_ = std::any_of(form.places().begin(), form.places().end(), [](const PointForm::OwnPlace& place) {
-    return place.option && (place.option->info->flags & BP_PARAM_DATA) != 0;
+    return place.option ? (place.option->info->flags & BP_PARAM_DATA) != 0 : place.key && place.key->path == kStartKey;
   });
   Marks marks{PointIdentity(loaded, swept, after, rules_)};
   const std::string whole = CanonicalText(marks.identity);

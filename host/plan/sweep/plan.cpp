@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "contract/recorded_budget.hpp"
+#include "contract/start_source.hpp"
 #include "record/compare_looks.hpp"
 #include "record/report_check.hpp"
 #include "sweep/compare_section.hpp"
@@ -102,6 +103,7 @@ std::string Plan::PlaceOf(const std::string& path) const {
 LoadedExperiment Plan::Load(const PlannedTrial& trial) const {
   LoadedExperiment loaded = LoadPoint(trial.point);
   loaded.experiment.seed = trial.seed;
+  if (const auto start = trial.files.find(kStartKey); start != trial.files.end()) loaded.start_sha256 = start->second;
   const std::optional<Seeds>& swept_seeds = memory_->resolver.sweep().seeds;
   if (swept_seeds) loaded.origin["seed"] = Place(swept_seeds->mark);
   loaded.seeds = SeedsOf(memory_->resolver.sweep(), loaded.experiment);
@@ -151,6 +153,7 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   if (options.check_report) memory->resolver.CheckReport(options.check_report, &errors);
   const auto planner =
       std::make_shared<Planner>(std::move(memory), swept, options.without_sweep, errors.empty(), &of_the_points);
+  planner->KeptIn(options.out);
   Plan plan = planner->Make();
   errors.AddNewPlaces(of_the_points);
   if (!errors.empty()) return {std::nullopt, errors.Sorted()};

@@ -35,6 +35,7 @@ struct PlanOptions {
   bool without_sweep = false;  // the points alone that the file has without its `sweep:`, and no trials: no data file is read
   std::vector<uint64_t> seeds = {};  // instead of the file's seeds; empty: the file's
   int schema = kPlanSchema;          // of the results folder, whose trials keep their ids
+  std::filesystem::path out = {};    // the results folder; empty: output.dir
 };
 
 struct PlannedPoint {

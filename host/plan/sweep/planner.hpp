@@ -39,6 +39,7 @@ class Planner {
   // `text_is_good`: false only looks for further errors; places with an error are not reported again and give no experiment.
   Planner(std::shared_ptr<PlanMemory> memory, bool swept, bool points_alone, bool text_is_good, Errors* errors);
 
+  void KeptIn(std::filesystem::path out) { hashes_.KeptIn(std::move(out)); }
   Plan Make();
 
   // For a search plan from Make that no copy has extended.

@@ -56,7 +56,12 @@ std::string TextOf(const MlpForm& form) {
   return R"({"kind":"mlp","obs":)" + List(Quoted, form.obs) + channel("mask", form.mask) + channel("alive", form.alive) +
          channel("action", form.action) + R"(,"dtype":)" + Quoted(form.dtype) + R"(,"activation":)" +
          (form.activation == nn::Activation::kTanh ? R"("tanh")" : R"("relu")") + R"(,"layers":)" + List(layer, form.layers) +
-         R"(,"normalizer":)" + form.normalizer + R"(,"head":)" + form.head + "}";
+         R"(,"normalizer":)" + form.normalizer + R"(,"head":)" + form.head +
+         (form.critic.empty() ? "" : R"(,"critic":)" + List(layer, form.critic)) +
+         (form.log_stds == 0
+              ? ""
+              : R"(,"log_std":{"at":)" + at(form.log_std) + R"(,"count":)" + std::to_string(form.log_stds) + "}") +
+         "}";
 }
 
 }  // namespace backplane::rl

@@ -25,10 +25,12 @@ struct MlpForm {
   nn::Trunk layers;                 // the head is the last
   nn::Activation activation;
   bool biases = true;
-  uint64_t numbers_at;              // of the first parameter
-  const char* dtype;                // of the parameters
-  std::string normalizer = "null";  // NormalizerText
-  std::string head;                 // HeadText
+  uint64_t numbers_at;                // of the first parameter
+  const char* dtype;                  // of the parameters
+  std::string normalizer = "null";    // NormalizerText
+  std::string head;                   // HeadText
+  nn::Trunk critic = {};              // empty: not described
+  int64_t log_std = 0, log_stds = 0;  // first parameter and number of the actions' log-deviations; 0: none
 };
 
 std::string NormalizerText(const SavedNormalizer& normalizer, int64_t size);

@@ -29,6 +29,7 @@ Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, rl::EnvShape(se
 Learner::Learner(const bp::LearnerSetup& setup, const rl::EnvShape& shape)
     : CandidateLearner(setup),
       options_(kOptions.Read(setup.config)),
+      own_seed_(setup.seed),
       seed_(setup.seed),
       obs_name_(shape.obs_name),
       discrete_(shape.discrete),
@@ -83,6 +84,12 @@ void Learner::LoadPolicy(const bp::Reader& reader) {
   ReadState(reader, PolicyShapeSaved(), &mean_, nullptr, nullptr, &filter_, &counters);
   seed_ = counters.seed, iteration_ = counters.iteration;
   Refresh();
+}
+
+// Directions and episodes follow from its own seed.
+void Learner::StartPolicy(const bp::Reader& reader) {
+  LoadPolicy(reader);
+  seed_ = own_seed_, iteration_ = 0;
 }
 
 StateShape Learner::PolicyShapeSaved() const {

@@ -32,6 +32,7 @@ class Learner : public bp::CandidateLearner {
   // The part of the state that Act reads.
   void SavePolicy(const bp::Writer& writer) const;
   void LoadPolicy(const bp::Reader& reader);
+  void StartPolicy(const bp::Reader& reader);
   std::string PolicyForm() const { return policy_form_; }
   void Tensors(bp::NamedTensors* out) const;
 
@@ -55,7 +56,8 @@ class Learner : public bp::CandidateLearner {
   void DescribePolicy(const rl::EnvShape& shape);
 
   Options options_;
-  uint64_t seed_;
+  const uint64_t own_seed_;
+  uint64_t seed_;  // own_seed_, or the seed in a loaded state
   std::string obs_name_, policy_form_;
   bool discrete_, masked_;
   std::vector<float> low_, high_;

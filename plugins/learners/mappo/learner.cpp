@@ -58,11 +58,13 @@ void Learner::Load(const bp::Reader& reader) {
 void Learner::SavePolicy(const bp::Writer& writer) const {
   ShapeOf(net_).Write(writer);
   optimizer_.SaveParams(writer);
+  value_norm_.Save(writer);  // the critic's unit
 }
 
 void Learner::LoadPolicy(const bp::Reader& reader) {
   ShapeOf(net_).Expect(reader);
   optimizer_.LoadParams(reader);
+  value_norm_.Load(reader);
   Refresh();
 }
 
@@ -75,7 +77,8 @@ std::string Learner::PolicyForm() const {
                    .activation = net_.actor.activation,
                    .numbers_at = ShapeOf(net_).size() + sizeof(uint64_t),  // after their number
                    .dtype = "float32",
-                   .head = rl::DiscreteHead(net_.actions)};
+                   .head = rl::DiscreteHead(net_.actions),
+                   .critic = AllLayers(net_.critic)};
   for (const Seen& each : shape_.obs) form.obs.push_back(each.name);
   return rl::TextOf(form);
 }

@@ -42,7 +42,7 @@ Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const En
       net_(net),
       update_(on_policy::DeviceOfUpdates(setup.host, options_.device, options_.update_path)),
       gradient_(MakeGradient()),
-      obs_norm_(net_.obs),
+      obs_norm_(net_.obs, options_.obs_epsilon, options_.obs_clip),
       reward_norm_(static_cast<int64_t>(rows_), options_.gamma),
       actor_(net_, shape, rows_, obs_norm(), SdeSteps(options_, rows_)),
       batch_(net_, shape),
@@ -79,13 +79,24 @@ void Learner::SavePolicy(const bp::Writer& writer) const {
   ShapeOf(net_).Write(writer);
   optimizer_.SaveParams(writer);
   obs_norm_.Save(writer);
+  reward_norm_.stats().Save(writer);  // the critic's unit
 }
 
 void Learner::LoadPolicy(const bp::Reader& reader) {
   ShapeOf(net_).Expect(reader);
   optimizer_.LoadParams(reader);
   obs_norm_.Load(reader);
+  reward_norm_.LoadStats(reader);
   actor_.Refresh(optimizer_.params());
+}
+
+void Learner::StartPolicy(const bp::Reader& reader) {
+  const double untouched = obs_norm_.stats().count();
+  LoadPolicy(reader);
+  const bool normalized = obs_norm_.stats().count() != untouched;
+  if (normalized != options_.normalize_obs)
+    throw bp::Error(BP_E_INVALID_ARG, std::string("expected normalize_obs: ") + (normalized ? "true" : "false") +
+                                          ", as the policy was trained, got " + (normalized ? "false" : "true"));
 }
 
 void Learner::DescribePolicy(const EnvShape& shape) {
@@ -98,9 +109,12 @@ void Learner::DescribePolicy(const EnvShape& shape) {
                    .activation = net_.actor.activation,
                    .numbers_at = params,
                    .dtype = "float32",
-                   .head = rl::HeadOf(shape)};
+                   .head = rl::HeadOf(shape),
+                   .critic = AllLayers(net_.critic),
+                   .log_std = net_.log_std,
+                   .log_stds = net_.log_stds()};
   if (options_.normalize_obs)
-    form.normalizer = rl::NormalizerText({"variance", statistics, ObsNormalizer::kEpsilon, ObsNormalizer::kClip}, net_.obs);
+    form.normalizer = rl::NormalizerText({"variance", statistics, obs_norm_.epsilon(), obs_norm_.clip()}, net_.obs);
   policy_form_ = rl::TextOf(form);
 }
 

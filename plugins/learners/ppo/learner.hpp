@@ -30,6 +30,8 @@ class Learner : public on_policy::Learner {
   // The part of the state that Act reads.
   void SavePolicy(const bp::Writer& writer) const;
   void LoadPolicy(const bp::Reader& reader);
+  // Also rejects a policy whose observations were normalized, or were not, unlike here.
+  void StartPolicy(const bp::Reader& reader);
   std::string PolicyForm() const { return policy_form_; }
   void Tensors(bp::NamedTensors* out) const;
 

@@ -8,7 +8,7 @@
 
 namespace backplane::ppo {
 namespace {
-constexpr double kEpsilon = ObsNormalizer::kEpsilon, kClip = ObsNormalizer::kClip;
+constexpr double kEpsilon = 1e-8, kClip = 10;  // of rewards
 }
 
 void RunningMeanStd::Merge(double count, const double* mean, const double* m2) {
@@ -44,14 +44,17 @@ void RunningMeanStd::Tell(const std::string& name, bp::NamedTensors* out) const 
   out->AddNumber(name + ".count", count_);
 }
 
-ObsNormalizer::ObsNormalizer(int64_t size) : stats_(size), scale_(size) { Freeze(); }
+ObsNormalizer::ObsNormalizer(int64_t size, double epsilon, double clip)
+    : epsilon_(epsilon), clip_(clip), stats_(size), scale_(size) {
+  Freeze();
+}
 
 void ObsNormalizer::Freeze() {
-  for (size_t i = 0; i < scale_.size(); ++i) scale_[i] = 1.0 / std::sqrt(stats_.var(i) + kEpsilon);
+  for (size_t i = 0; i < scale_.size(); ++i) scale_[i] = 1.0 / std::sqrt(stats_.var(i) + epsilon_);
 }
 
 void ObsNormalizer::Apply(const float* in, float* out) const {
-  nn::Normalize(in, stats_.means(), scale_.data(), kClip, stats_.size(), out);
+  nn::Normalize(in, stats_.means(), scale_.data(), clip_, stats_.size(), out);
 }
 
 void ObsNormalizer::Merge(double count, const double* mean, const double* m2) {
@@ -91,7 +94,7 @@ void RewardNormalizer::Save(const bp::Writer& writer) const {
 }
 
 void RewardNormalizer::Load(const bp::Reader& reader) {
-  stats_.Load(reader, "reward statistics");
+  LoadStats(reader);
   // An evaluation may run on another number of rows: its returns start at 0.
   rl::GetAllOrPass(reader, &returns_);
   rl::NeedSavedFinite(returns_.data(), returns_.size(), "running returns");

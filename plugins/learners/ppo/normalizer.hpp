@@ -30,20 +30,21 @@ class RunningMeanStd {
   double count_ = 1e-4;
 };
 
-// (x - mean) / sqrt(var + 1e-8), clipped to +-10, with statistics that change only in Merge.
+// (x - mean) / sqrt(var + epsilon), clipped, with statistics that change only in Merge.
 class ObsNormalizer {
  public:
-  static constexpr double kEpsilon = 1e-8, kClip = 10.0;
-
-  explicit ObsNormalizer(int64_t size);
+  explicit ObsNormalizer(int64_t size, double epsilon = 1e-8, double clip = 10);
   void Apply(const float* in, float* out) const;
   void Merge(double count, const double* mean, const double* m2);
   void Save(const bp::Writer& writer) const { stats_.Save(writer); }
   void Load(const bp::Reader& reader);
   const RunningMeanStd& stats() const { return stats_; }
+  double epsilon() const { return epsilon_; }
+  double clip() const { return clip_; }
 
  private:
   void Freeze();
+  double epsilon_, clip_;
   RunningMeanStd stats_;
   std::vector<double> scale_;
 };
@@ -56,6 +57,7 @@ class RewardNormalizer {
   void Step(float* rewards, const uint8_t* done);
   void Save(const bp::Writer& writer) const;
   void Load(const bp::Reader& reader);
+  void LoadStats(const bp::Reader& reader) { stats_.Load(reader, "reward statistics"); }
   void Tell(bp::NamedTensors* out) const;
   const RunningMeanStd& stats() const { return stats_; }
 

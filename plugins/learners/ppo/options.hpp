@@ -19,7 +19,7 @@ struct Options : on_policy::Options {
   void Check(const bp::Config& config);  // throws bp::ConfigError for contradictions; vf_hidden is set after it
 
   int64_t sde_sample_freq = -1;
-  double log_std_init = 0;
+  double log_std_init = 0, obs_epsilon = 1e-8, obs_clip = 10;
   LrSchedule lr_schedule = LrSchedule::kConstant;
   Schedule clip_schedule = Schedule::kConstant;
   Device device = Device::kAuto;
@@ -41,7 +41,7 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("clip_schedule", &Options::clip_schedule, "linear: falls to 0 over the budget", {.reads_budget = "linear"}),
     bp::Opt("normalize_advantages", &Options::normalize_advantages,
             "Scales each minibatch's advantages to mean 0 and deviation 1", {.aliases = "normalize_advantage,norm_adv"}),
-    bp::Opt("normalize_obs", &Options::normalize_obs, "Scales observations by their running mean and deviation, clipped to 10"),
+    bp::Opt("normalize_obs", &Options::normalize_obs, "Scales observations by their running mean and deviation"),
     bp::Opt("normalize_rewards", &Options::normalize_rewards,
             "Divides rewards by the deviation of the discounted return, clipped to 10", {.aliases = "normalize_reward"}),
     bp::Opt("share_layers", &Options::share_layers, "Shares hidden layers between actor and critic; halves the update's time",
@@ -59,6 +59,9 @@ inline constexpr bp::OptionTable kOptions{
         "Mixed precision of the update (float32 master weights); true: bf16, for which a CPU needs avx512_bf16; fp16: a GPU, "
         "with a scaled loss",
         {.flags = BP_PARAM_LATER, .helps = "gpu_idle,gpu_saturated"}),
+    bp::Opt("obs_epsilon", &Options::obs_epsilon, "(0,)", "Added by normalize_obs to the variance", {.flags = BP_PARAM_LATER}),
+    bp::Opt("obs_clip", &Options::obs_clip, "(0,)", "Largest absolute value after normalize_obs",
+            {.flags = BP_PARAM_LATER, .aliases = "clip_obs"}),
 };
 
 Net MakeNet(const Options& options, const EnvShape& shape);

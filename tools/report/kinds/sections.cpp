@@ -10,6 +10,7 @@
 #include "base/json_fields.hpp"
 #include "base/shell_argument.hpp"
 #include "record/compare_terms.hpp"
+#include "record/kept_start.hpp"
 #include "record/results_folder.hpp"
 #include "text/change_arguments.hpp"
 
@@ -80,6 +81,27 @@ Section FailuresSection(const Combined& combined, const ReportContext& context) 
   }
   if (table.rows.empty()) return {};
   return {"failures", "Trials without a result", {table}};
+}
+
+// The policies from which trials started.
+Section StartsSection(const Combined& combined) {
+  Table table{"starts", "Trials that started from a trained policy", {}, {}, {}, {}};
+  table.columns = {{"point", "point", "", "points that started from it"},
+                   {"source", "started from", "", "learner.start_from"},
+                   {"sha256", "content", "", "first digits of the SHA-256 of the policy"},
+                   {"optimizer", "optimizer", "", "whether the optimizer's state was loaded, too"}};
+  std::set<std::vector<std::string>> seen;
+  for (const CombinedTrial& trial : combined.trials) {
+    const auto start = trial.data.files.find(kStartKey);
+    if (start == trial.data.files.end()) continue;
+    const json source = trial.data.At(kStartKey);
+    const std::vector<std::string> row = {PointName(trial.data), source.is_string() ? source.get<std::string>() : "",
+                                          ResultsFolder{}.start(start->second).filename(),
+                                          trial.data.At("learner.start_optimizer") == true ? "yes" : "no"};
+    if (seen.insert(row).second) table.rows.emplace_back(row.begin(), row.end());
+  }
+  if (table.rows.empty()) return {};
+  return {"starts", "Start", {table}};
 }
 
 // Hosts, devices, versions: one column of facts per group.
@@ -160,7 +182,7 @@ Document StartReport(const char* kind, const std::string& what, const Combined& 
 
 void EndReport(const std::vector<ResultSet>& sets, const Combined& combined, const ReportContext& context, ReportEnd end,
                Document* document) {
-  for (Section& section : std::array{FailuresSection(combined, context), std::move(end.further)})
+  for (Section& section : std::array{FailuresSection(combined, context), std::move(end.further), StartsSection(combined)})
     if (!section.blocks.empty()) document->sections.push_back(std::move(section));
   document->sections.push_back(EnvironmentSection(combined));
   document->sections.push_back({"limits", end.limits_title, {BulletList{std::move(end.limits)}}, true});

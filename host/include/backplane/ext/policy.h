@@ -1,6 +1,8 @@
 // "bp.learner.policy/1": everything that `act` reads and training changes (weights, normaliser), without the optimiser, through
 // the byte streams of ext/state.h. Equal policies give equal bytes, on any device. The host saves a policy after `plan` and
-// loads it into instances with the same options that only act: rollout workers. Without it they get the whole state.
+// loads it into instances with the same options that only act: rollout workers. Without it they get the whole state. The host
+// also starts trials from it (`learner.start_from`), so it includes statistics of returns if the critic
+// uses them.
 //
 // A form of kind "mlp", a perceptron without memory, describes the bytes of `save`, so that other programs compute the same
 // GREEDY actions (`backplane export policy`). Offsets are bytes from the start; numbers are little-endian. All members:
@@ -19,6 +21,9 @@
 //   "head"        {"kind": "discrete", "choices"}: the largest output, the lowest number if several are equal; or {"kind":
 //                 "continuous", "squash", "low", "high"}: the outputs; squash maps each by low + (tanh(x) + 1) / 2 * (high -
 //                 low); then limited to the bounds, of which null is no limit
+// Optional members describe what only training reads, so that a trial can also start with the critic of another program:
+//   "critic"      layers of the value, like "layers"; a critic that shares the actor's hidden layers has only its own
+//   "log_std"     {"at", "count"}: offset and number of the logarithms of the actions' deviations
 // A learner with another net gives another kind with members of its own.
 #ifndef BACKPLANE_EXT_POLICY_H_
 #define BACKPLANE_EXT_POLICY_H_
@@ -38,6 +43,9 @@ typedef struct bp_learner_policy_1 {
   bp_status (*load)(bp_learner* learner, const bp_reader* reader);
   // The form of the net as JSON, an object with "kind" (see below); owned by the learner, until destroy. [control]
   const char* (*form)(bp_learner* learner);
+  // (optional) Like `load`, for a new trial that starts from this policy: the learner keeps its own seeds and counters.
+  // NULL or absent: `load` does so, too. [control]
+  bp_status (*start)(bp_learner* learner, const bp_reader* reader);
 } bp_learner_policy_1;
 
 #ifdef __cplusplus
