@@ -8,7 +8,7 @@ using Commands = std::vector<Command>;
 // In the order of --help. For a new command, add its file with arguments and action, and its name here.
 #define COMMANDS(of)                                                                                                   \
   of(Run) of(Bench) of(Tune) of(Compare) of(Gate) of(RunTrial) of(Replay) of(Evaluate) of(Render) of(Config) of(Batch) \
-      of(Store) of(Report) of(Export) of(Archive) of(Plugin) of(Validate) of(New) of(Dev) of(Sdk) of(Setup) of(Doctor) \
+      of(Store) of(Report) of(Import) of(Export) of(Archive) of(Plugin) of(Validate) of(New) of(Dev) of(Sdk) of(Setup) of(Doctor) \
           of(Completion)
 
 #define DECLARED(name) Commands name##Commands();
@@ -35,6 +35,8 @@ Commands EvaluateCommands() { return {OfTool(kEvaluateCommand), OfTool(kInspectC
 Commands ArchiveCommands() {
   return {OfTool(kPackCommand), OfTool(kUnpackCommand), OfTool(kVerifyCommand), OfTool(kGcCommand)};
 }
+// A command of two words, such as "import X", comes before "import": the first one that fits is started.
+Commands ImportCommands() { return {OfTool(kImportCommand)}; }
 Commands NewCommands() { return {OfTool(kNewCommand)}; }
 Commands SdkCommands() { return {OfTool(kSdkCommand)}; }
 Commands SetupCommands() {

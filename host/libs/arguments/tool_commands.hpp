@@ -26,6 +26,7 @@ inline constexpr ToolCommand kVerifyCommand = {"verify", "archive", "Find damage
 inline constexpr ToolCommand kGcCommand = {"gc", "archive", "Delete checkpoints that finished trials no longer need"};
 inline constexpr ToolCommand kExportPolicyCommand = {"export policy", "export",
                                                      "Write a trained policy as C, ONNX, NumPy and Python"};
+inline constexpr ToolCommand kImportCommand = {"import", "runs", "Read the runs of other tools into a results folder"};
 inline constexpr ToolCommand kNewCommand = {"new", "author", "Create a plugin with code, tests and an experiment that trains"};
 inline constexpr ToolCommand kPluginValidateCommand = {"plugin validate", "validate",
                                                        "Check a plugin against every rule of the contract"};

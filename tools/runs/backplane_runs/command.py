@@ -15,12 +15,13 @@ from typing import Any
 from .directions import choose_metric
 from .find import Finder
 from .metric_names import typed_name, typed_names
-from .model import COMPLETED, FAILED, UNFINISHED, Damaged, Mistake, Run
+from .model import COMPLETED, FAILED, UNFINISHED, Damaged, Mistake, NoRuns, Run
 from .points import Choices, ENVS, Grouping, Points, differing_keys, value_text
 from .results_folder import Folder, config_of, directions_of
 from .tasks import read_references, tasks_of
 
 SHOWN_NOTES, SHOWN_KEYS = 8, 6
+NO_RUNS = 3  # exit code for other programs
 MOST_SOURCES = 2000  # with hashes in the record
 OPTIONS = ("name", "seed_key", "metric", "direction", "task", "reference", "join", "step")
 
@@ -34,6 +35,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--quiet", action="store_true")
     parser.add_argument("--program", default="backplane")
     parser.add_argument("--version", default="")
+    parser.add_argument("--arms", action="store_true", help="each PATH is an arm of a comparison")
     parser.add_argument("--folder-only", action="store_true", help="print only the results folder, for commands that read PATH directly")
     return parser.parse_args(words)
 
@@ -103,6 +105,8 @@ class Import:
             if getattr(args, option) is None and self.before:
                 setattr(args, option, self.before.get("options", {}).get(option))
         self.options = {option: getattr(args, option) for option in OPTIONS if getattr(args, option)}
+        if args.arms:
+            self.options["arms"] = "yes"
 
     def run(self) -> bool:
         """False: nothing has changed since the import before."""
@@ -114,7 +118,7 @@ class Import:
         if self.before and self.before.get("fingerprint") == mark and (self.out / "plan.jsonl").exists():
             return False
         self.runs, self.sources = self._read(roots), []
-        points = Grouping(self.runs, Choices(self.args.name, self.args.seed_key, self._task(), self.args.join)).points()
+        points = Grouping(self.runs, Choices(self.args.name, self.args.seed_key, self._task(), self.args.join, self.args.arms)).points()
         metric, way = choose_metric([trial.run for trial in points.trials], self._asked(), self.args.direction, typed_command(self.args, self.paths))
         self._write(points, metric, way, mark)
         return True
@@ -123,7 +127,11 @@ class Import:
         """The metric by its logged name; a name as reports type it is accepted, too."""
         asked = (self.args.metric or "").rpartition("@")[0] or self.args.metric
         names = {name for run in self.runs for name in run.curves}
-        return asked if not asked or asked in names else next((name for name in names if typed_name(name) == asked), asked)
+        if not asked or asked in names:
+            return asked
+        known = next((name for name in names if typed_name(name) == asked), None)
+        is_measure = asked in ("env_steps", "wall_s", "minutes") or not set(asked).isdisjoint(" *+-()")  # that reports know, or an expression
+        return None if known is None and self.args.folder_only and is_measure else known or asked
 
     def _read(self, roots: list[Path]) -> list[Run]:
         runs = []
@@ -131,7 +139,7 @@ class Import:
             prefix = (root.resolve().name or "root") if len(roots) > 1 else ""
             found = Finder(root, self.args.step or "", prefix).runs()
             if not found:
-                raise Mistake(f"{root}: expected runs of a known tool, got none\nhint: docs/import-runs.md lists the files of each tool")
+                raise NoRuns(f"{root}: expected runs of a known tool, got none\nhint: docs/import-runs.md lists the files of each tool")
             runs += found
         return runs
 
@@ -257,6 +265,10 @@ def main(words: list[str]) -> int:
             fcntl.flock(lock, fcntl.LOCK_EX)
             changed = one.run()
         (one.out.parent / f".{one.out.name}.lock").unlink(missing_ok=True)
+    except NoRuns as error:
+        if not args.folder_only:  # else the command that wanted results reports what it expected
+            print(f"backplane: {error}", file=sys.stderr)
+        return NO_RUNS if args.folder_only else 2
     except (Mistake, Damaged) as error:
         print(f"backplane: {error}", file=sys.stderr)
         return 2

@@ -17,6 +17,10 @@ class Mistake(Exception):
     """The command cannot be carried out as typed: exit code 2."""
 
 
+class NoRuns(Mistake):
+    """A path has no runs of a known tool."""
+
+
 class Damaged(Exception):
     """A source that cannot be read; the text names the file and the place."""
 

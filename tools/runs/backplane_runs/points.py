@@ -16,11 +16,12 @@ from .wandb_file import ID
 
 SEEDS = ("seed", "random_seed", "rng_seed", "seed_id", "global_seed", "manual_seed", "seed_number")
 ENVS = ("env", "env_id", "env_name", "environment", "env.id", "env.name", "env.env_id", "env.env_name", "gym_id", "task", "task_name", "task.name", "game")
-ARMS = ("algo", "algorithm", "alg", "agent", "method", "exp_name", "model", "learner", "folder", "mlflow experiment", "optuna study")
+ARMS = ("path", "algo", "algorithm", "alg", "agent", "method", "exp_name", "model", "learner", "folder", "mlflow experiment", "optuna study")
 NOISE = {"log_dir", "logdir", "logging_dir", "log_folder", "output_dir", "outdir", "out_dir", "save_path", "save_dir", "tensorboard_log", "run_name", "run_id", "name",
          "exp_id", "experiment_id", "trial_id", "trial_name", "timestamp", "date", "datetime", "start_time", "created", "hostname", "host", "pid", "node_ip", "uuid",
          "track", "capture_video", "verbose", "local_rank", "wandb_project_name", "wandb_entity", "wandb_project", "job_id", "cwd", "data_dir", "checkpoint_dir",
          "ckpt_path", "version", "commit", "git_hash", "git_commit", ID, "eval_log_path", "storage", "uuid", "num_threads"}
+PATH = "path"  # the PATH of the command line that a run was found below
 LONGEST = 40  # characters of a value in a name
 
 
@@ -50,6 +51,7 @@ class Choices:
     seed_key: str | None = None
     task: str | None = None
     join: str | None = None
+    arms: bool = False  # each PATH is an arm: the first part of a run's name
 
 
 def key_text(value: Any) -> str:
@@ -76,6 +78,9 @@ class Grouping:
         self._add_names()
         self._find_seeds()
         identities = [self._identity(run) for run in self.runs]
+        if self.choices.arms:
+            for run, identity in zip(self.runs, identities):
+                identity[PATH] = run.name.split("/")[0]
         self._add_labels(identities)
         groups: dict[str, list[int]] = defaultdict(list)
         for i, identity in enumerate(identities):
@@ -162,6 +167,8 @@ class Grouping:
         groups: dict[str, list[int]] = defaultdict(list)
         for i, identity in enumerate(identities):
             groups[key_text(identity)].append(i)
+        if self.choices.arms:
+            places = [place for place in places if place > 0]
         needed = any(self._is_unclear([self.runs[i] for i in group], identities[group[0]]) and len({tuple(padded[i][p] for p in places) for i in group}) > 1
                      for group in groups.values())
         for number, place in enumerate(places if needed else [], 1):
@@ -261,9 +268,25 @@ def value_text(value: Any) -> str:
     return text if len(text) <= LONGEST else text[:LONGEST - 9] + "~" + hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
+def naming_keys(trials: list[Trial], differing: list[str], task: str | None) -> list[str]:
+    """As few of the differing settings as tell the points apart: names of algorithms first, envs last."""
+    own = {task_key(trial.identity, task) for trial in trials}
+    order = sorted((key for key in differing if key not in own), key=lambda key: (key not in ARMS, ARMS.index(key) if key in ARMS else 0, key in ENVS))
+
+    def distinct(keys: list[str]) -> int:
+        return len({tuple(key_text(trial.identity.get(key)) for key in keys) for trial in trials})
+
+    chosen: list[str] = []
+    for key in order:
+        if distinct([*chosen, key]) > distinct(chosen):
+            chosen.append(key)
+    return chosen
+
+
 def name_points(trials: list[Trial], differing: list[str], task: str | None) -> None:
     """"ppo lr=0.1", and with a task "ppo lr=0.1 on CartPole-v1"."""
     short = Counter(key.rpartition(".")[2] for key in differing)
+    chosen = naming_keys(trials, differing, task)
 
     def word(key: str, value: Any) -> str:
         last = key.rpartition(".")[2]
@@ -273,12 +296,11 @@ def name_points(trials: list[Trial], differing: list[str], task: str | None) -> 
 
     for trial in trials:
         own = task_key(trial.identity, task)
-        order = sorted(differing, key=lambda key: (key not in ARMS, key in ENVS))
-        parts = [word(key, trial.identity[key]) for key in order if trial.identity.get(key) is not None and key != own]
+        parts = [word(key, trial.identity[key]) for key in chosen if trial.identity.get(key) is not None]
         trial.arm = " ".join(part for part in parts if part).replace(" on ", " at ")
         trial.task = value_text(trial.identity[own]).replace(" on ", " at ") if own else ""
         trial.point = f"{trial.arm or 'all'} on {trial.task}" if own else trial.arm
-        trial.values = [(path_of(key, trial.identity), trial.identity[key]) for key in order if trial.identity.get(key) is not None]
+        trial.values = [(path_of(key, trial.identity), trial.identity[key]) for key in differing if trial.identity.get(key) is not None]
     names: dict[str, str] = {}
     for trial in trials:  # two points never share a name
         known = names.setdefault(trial.point, key_text(trial.identity))

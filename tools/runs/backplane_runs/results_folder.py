@@ -20,6 +20,9 @@ SCHEMA = 1
 OUTCOMES = {COMPLETED: "ok", PRUNED: "pruned", FAILED: "plugin"}
 STOPPED = "killed"  # the outcome of an unfinished run; its trial stays PLANNED
 COMMAND = "imported"
+NO_PLUGIN = {"file": "", "id": ""}
+TRIAL = {"schema": SCHEMA, "attempt": 1, "plugins": {"env": NO_PLUGIN, "learner": NO_PLUGIN, "monitors": []}, "origin": {}, "attempt_dir": "",
+         "checkpoint_dir": "", "torch_lib": "", "resume": False, "start_from": None, "seeds": 1}
 
 
 def short_hash(text: str) -> str:
@@ -166,7 +169,7 @@ class Folder:
         result = dump(result_of(trial, trial_id, names, directions, lines))
         (folder / "result.json").write_text(result, encoding="utf-8")
         config = finite_json({**config_of(self.experiment, trial, common), "seed": trial.seed})
-        (folder.parent / "trial.json").write_text(dump({"schema": SCHEMA, "trial_id": trial_id, "config": config}), encoding="utf-8")
+        (folder.parent / "trial.json").write_text(dump({**TRIAL, "trial_id": trial_id, "config": config}), encoding="utf-8")
         self.plan.append(dump(finite_json({"trial_id": trial_id, "point_id": short_hash(identity), "name": trial.point, "seed": trial.seed,
                                            "values": dict(trial.values), "files": {}, "why": f"imported from {trial.run.name} ({trial.run.kind})"})))
         self._record(trial, trial_id, lines, result)
