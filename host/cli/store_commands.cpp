@@ -102,6 +102,8 @@ std::vector<Command> ExportCommands() {
     commands.push_back(MakeCommand<ExportArgs>(std::string("export ") + format.name, format.help, declare, ExportCommand));
   }
   commands.push_back({kExportPolicyCommand.name, kExportPolicyCommand.help, nullptr, kExportPolicyCommand.tool});
+  for (const ToolCommand& command : kExportRunsCommands)
+    commands.push_back({command.name, command.help, nullptr, command.tool});
   return commands;
 }
 

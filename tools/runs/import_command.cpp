@@ -24,7 +24,7 @@ struct ImportArgs {
 };
 
 std::vector<std::string> WordsOf(const ImportArgs& args) {
-  std::vector<std::string> words = {"--program=" + args.typed_program};
+  std::vector<std::string> words = {"--program=" + args.typed_program, "--host=" + BesideProgram("backplane").string()};
   const std::pair<const char*, const std::string*> options[] = {
       {"--to", &args.to},     {"--name", &args.name},           {"--seed-key", &args.seed_key}, {"--metric", &args.metric},
       {"--task", &args.task}, {"--direction", &args.direction}, {"--reference", &args.reference}, {"--join", &args.join},

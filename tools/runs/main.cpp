@@ -6,6 +6,7 @@
 int main(int argc, char** argv) {
   backplane::CommandLine line = backplane::ToolLine(argc, argv, "Exchange runs with other tools", BACKPLANE_VERSION);
   backplane::OwnProgram();
-  line.commands = {backplane::ImportCommand()};
+  line.commands = backplane::ExportRunsCommands();
+  line.commands.push_back(backplane::ImportCommand());
   return backplane::RunToolLine(line);
 }

@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import json
 import os
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -35,6 +36,7 @@ def arguments(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--quiet", action="store_true")
     parser.add_argument("--program", default="backplane")
     parser.add_argument("--version", default="")
+    parser.add_argument("--host", default="", help="the program `backplane`, which derives results.sqlite")
     parser.add_argument("--arms", action="store_true", help="each PATH is an arm of a comparison")
     parser.add_argument("--folder-only", action="store_true", help="print only the results folder, for commands that read PATH directly")
     return parser.parse_args(words)
@@ -278,6 +280,8 @@ def main(words: list[str]) -> int:
     if args.folder_only:
         print(one.out)
         return 0
+    if args.host and (changed or not (one.out / "results.sqlite").exists()):
+        subprocess.run([args.host, "store", "rebuild", str(one.out)], stdout=subprocess.DEVNULL, check=False)
     if changed and not args.quiet:
         print(summary(one))
     points = len({trial.point for trial in one.trials}) if changed else 0

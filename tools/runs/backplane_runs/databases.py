@@ -61,14 +61,17 @@ def finite_or_inf(value: float, run: Run) -> float:
 def read_mlflow(data: Database) -> list[Run]:
     experiments = dict(data.rows("experiments", "experiment_id", "name"))
     runs: dict[str, Run] = {}
+    of_experiment: dict[str, Any] = {}
     for uuid, title, status, start, stage, experiment in data.rows("runs", "run_uuid", "name", "status", "start_time", "lifecycle_stage", "experiment_id"):
         if stage == "deleted":
             continue
         run = runs[uuid] = Run(f"{data.name}/{experiments.get(experiment, experiment)}/{title or uuid}", "MLflow", [data.file])
         run.state, run.why = MLFLOW_STATES.get(status, (UNFINISHED, f"MLflow records the state {status}"))
         run.time_base = (start or 0) / 1000
-        if len(experiments) > 1:
-            run.settings["mlflow experiment"] = experiments.get(experiment)
+        of_experiment[uuid] = experiment
+    if len(set(of_experiment.values())) > 1:
+        for uuid, run in runs.items():
+            run.settings["mlflow experiment"] = experiments.get(of_experiment[uuid])
     for uuid, key, value in data.rows("params", "run_uuid", "key", "value"):
         if uuid in runs:
             runs[uuid].settings[key] = plain(value or "")

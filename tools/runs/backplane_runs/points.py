@@ -15,7 +15,7 @@ from .model import COMPLETED, MOST_STEP, Mistake, Run
 from .wandb_file import ID
 
 SEEDS = ("seed", "random_seed", "rng_seed", "seed_id", "global_seed", "manual_seed", "seed_number")
-ENVS = ("env", "env_id", "env_name", "environment", "env.id", "env.name", "env.env_id", "env.env_name", "gym_id", "task", "task_name", "task.name", "game")
+ENVS = ("env", "env_id", "env_name", "environment", "env.id", "env.name", "env.env_id", "env.env_name", "gym_id", "env.plugin", "task", "task_name", "task.name", "game")
 ARMS = ("path", "algo", "algorithm", "alg", "agent", "method", "exp_name", "model", "learner", "folder", "mlflow experiment", "optuna study")
 NOISE = {"log_dir", "logdir", "logging_dir", "log_folder", "output_dir", "outdir", "out_dir", "save_path", "save_dir", "tensorboard_log", "run_name", "run_id", "name",
          "exp_id", "experiment_id", "trial_id", "trial_name", "timestamp", "date", "datetime", "start_time", "created", "hostname", "host", "pid", "node_ip", "uuid",
