@@ -158,6 +158,10 @@ class Tables(InFolder):
         self.assertEqual(sorted((run.settings["algo"], run.settings["seed"]) for run in runs), [("x", 1), ("x", 2), ("y", 1), ("y", 2)])
         self.assertEqual(points(runs[0], "score"), [(10, 11.0), (20, 21.0)])
 
+    def test_the_seed_may_be_beside_the_name_of_the_run(self):
+        self.put("t.csv", "run,seed,step,score\na,5,1,2\nb,6,1,3\n")
+        self.assertEqual([(run.settings["seed"], points(run, "score")) for run in self.runs()], [(5, [(1, 2.0)]), (6, [(1, 3.0)])])
+
     def test_large_integers_stay_exact(self):
         self.put("t.csv", "seed,step,score\n18446744073709551615,18446744073709551614,1\n18446744073709551615,,2\n")
         run = self.one("t.csv")
@@ -197,6 +201,14 @@ class Trainers(InFolder):
         run = self.one()
         self.assertEqual(points(run, "monitor/return"), [(10, 1.0), (30, 2.0)])
         self.assertEqual(run.settings["env"], "CartPole-v1")
+
+    def test_monitors_of_several_envs_are_one_run(self):
+        for env, rows in enumerate(("1,10,1.0\n3,10,3.0\n", "2,10,2.0\n")):
+            self.put(f"run/{env}.monitor.csv", '#{"t_start": 5.0, "env_id": "x"}\nr,l,t\n' + rows)
+        self.put("other_seed3.monitor.csv", "r,l,t\n7,5,1.0\n")
+        of_envs, of_a_run = sorted(self.runs(), key=lambda run: run.name != "run")
+        self.assertEqual(points(of_envs, "monitor/return"), [(10, 1.0), (20, 2.0), (30, 3.0)])
+        self.assertEqual((of_a_run.name, points(of_a_run, "monitor/return")), ("other_seed3", [(5, 7.0)]))
 
     def test_evaluations_are_means_and_never_unpickled(self):
         self.put("run/evaluations.npz", made.npz(timesteps=made.npy("<i8", (2,), [100, 200]), results=made.npy("<f8", (2, 2), [1.0, 3.0, 5.0, 7.0])))

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
@@ -21,6 +22,7 @@ SETTINGS = ("config.yaml", "config.yml", "args.yml", "args.yaml", "hparams.yaml"
             "params.json", "hparams.json", "hyperparameters.json", "variant.json", "flags.json")
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 COMMON_STEMS = {"progress", "metrics", "log", "logs", "training", "history", "results", "data", "train", "scores"}
+MONITOR = re.compile(r"(\d+\.)?monitor\.csv")
 DATABASES = (".db", ".sqlite", ".sqlite3")
 ENTRY_POINTS = "backplane.importers"
 
@@ -103,6 +105,9 @@ class Finder:
             return self._guard(file, name, "TensorBoard", lambda: [read_event_run([file], name, file.parent)])
         if named and ending == ".npz" and file.name != "evaluations.npz":
             return self._guard(file, name, "score arrays", lambda: read_score_arrays(file, name))
+        if file.name.endswith(".monitor.csv"):  # of a run, not of an env with a number
+            own = Run(self._name(file.with_name(file.name.removesuffix(".monitor.csv"))), "SB3", folder=file.parent)
+            return self._guard(file, own.name, "SB3", lambda: [read_monitors([file], own) or own])
         if named and file.name in ("evaluations.npz", "monitor.csv"):
             return self._one(file.parent, [file.name], name)
         if ending in TABLES and (named or looks_like_runs(file)):
@@ -184,7 +189,7 @@ class Finder:
     def _one(self, folder: Path, names: list[str], name: str) -> list[Run]:
         """The run whose files are in the folder itself."""
         events = [folder / one for one in names if is_event_file(one)]
-        monitors = [folder / one for one in names if one.endswith("monitor.csv")]
+        monitors = [folder / one for one in names if MONITOR.fullmatch(one)]
         wandb = [folder / one for one in names if one.endswith(".wandb")]
         if wandb:
             return self._guard(wandb[0], name, "W&B", lambda: [wandb_file.read_run(wandb[0], name)])

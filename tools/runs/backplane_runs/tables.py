@@ -197,6 +197,8 @@ class Table:
         if self.metric and self.value:
             run.add(str(row.get(self.metric)), step, row.get(self.value), time)
             return
+        if self.seed and self.seed in row:
+            run.settings[self.seed] = row[self.seed]
         for name, value in row.items():
             if name in (self.steps, self.time, self.seed) or name in (self.by or []):
                 continue
@@ -209,8 +211,6 @@ class Table:
 
     def _end(self) -> list[Run]:
         for key, run in self.runs.items():
-            if self.seed and self.seed not in (self.by or []):
-                run.settings.setdefault(self.seed, None)
             run.settings.update({name: value for name, value in self.texts[key].items() if isinstance(value, (str, bool))})
             if not self.steps and self.counts[key] > 1:
                 run.notes.append(f"{self.file}: no column of steps ({', '.join(STEPS[:4])}, ...), so the rows are numbered")
