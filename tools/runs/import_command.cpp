@@ -14,7 +14,7 @@
 namespace backplane {
 namespace {
 
-constexpr std::chrono::hours kLimit{24};
+constexpr std::chrono::hours kImportCommandLimit{24};
 
 struct ImportArgs {
   std::vector<std::filesystem::path> paths;
@@ -44,7 +44,7 @@ int Import(const ImportArgs& args) {
              InstallHint("backplane-runs"));
     return kFailed;
   }
-  call.shows_output = true, call.limit = kLimit;
+  call.shows_output = true, call.limit = kImportCommandLimit;
   const ProcessEnd end = RunProcess(call);
   if (end.started) return end.ok() ? kOk : end.code != 0 ? end.code : kFailed;
   LogError("backplane import: cannot start {}: {}\nhint: set BACKPLANE_PYTHON to a Python 3.10 or newer", call.words.front(), end.err);
@@ -61,7 +61,7 @@ void DeclareImport(ImportArgs* args, Arguments* add) {
   add->Add("--direction", "WORD", &args->direction, "Better direction of the metric: up or down").OneOf({"up", "down"});
   add->Add("--task", "KEY", &args->task, "Setting that names the task (default: the env, if it differs)");
   add->Add("--reference", "FILE", &args->reference, "Worst and best score of each task, as {\"TASK\": [20, 500]}");
-  add->Add("--join", "WORD", &args->join, "Whether runs whose steps continue each other are one run").OneOf({"yes", "no"});
+  add->Add("--join", "WORD", &args->join, "Join runs with continuing steps into one: yes or no").OneOf({"yes", "no"});
   add->Add("--step", "COLUMN", &args->step, "Column of steps in tables");
   add->Flag("-q,--quiet", &args->quiet, "Print only the results folder");
 }

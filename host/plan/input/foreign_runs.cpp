@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kNoRuns = 3;  // exit code: nothing of a known tool is there
-constexpr std::chrono::hours kLimit{1};
+constexpr int kNoRuns = 3;  // exit code: no files of a known tool
+constexpr std::chrono::hours kImportLimit{1};
 
 }  // namespace
 
@@ -41,7 +41,7 @@ std::optional<fs::path> ImportForeign(const std::vector<fs::path>& paths, const 
   words.emplace_back("--");
   for (const fs::path& path : paths) words.push_back(path.string());
   ProcessCall call{ImportProgram(words)};
-  call.limit = kLimit;
+  call.limit = kImportLimit;
   if (call.words.empty()) return fs::path();
   const ProcessEnd end = RunProcess(call);
   if (!end.started || end.code == kNoRuns) return fs::path();

@@ -1,4 +1,4 @@
-// Runs of other tools in place of results folders: the program of `backplane import` turns them into some.
+// Runs of other tools as results folders, made by the program of `backplane import`.
 #pragma once
 
 #include <filesystem>

@@ -381,7 +381,7 @@ class Commands(InFolder):
         self.csv_run("runs/a_seed1", 1)
         self.assertEqual(self.command("runs", "--to", "out")[0], 0)
         before = self.plan()
-        self.assertIn("nothing has changed", self.command("runs", "--to", "out")[1])
+        self.assertIn("unchanged since", self.command("runs", "--to", "out")[1])
         self.csv_run("runs/a_seed2", 2)
         self.assertEqual(self.command("runs", "--to", "out")[0], 0)
         self.assertEqual(len(self.plan()), 2)

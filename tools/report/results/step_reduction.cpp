@@ -12,7 +12,7 @@ using Curve = std::vector<CurvePoint>;
 
 constexpr std::string_view kMeanOf = "mean:", kStepOf = "step:", kArea = "area";
 
-std::optional<double> NumberIn(std::string_view text) {
+std::optional<double> NumberFromZero(std::string_view text) {
   double number = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool whole = read.ec == std::errc() && read.ptr == text.data() + text.size();
@@ -60,11 +60,11 @@ std::optional<StepReduction> StepReduction::Of(const std::string& how) {
   const std::string_view text = how;
   if (text == kArea) return StepReduction(Kind::kArea, 0);
   if (text.starts_with(kStepOf)) {
-    const auto number = NumberIn(text.substr(kStepOf.size()));
+    const auto number = NumberFromZero(text.substr(kStepOf.size()));
     return number ? std::optional(StepReduction(Kind::kStep, *number)) : std::nullopt;
   }
   if (!text.starts_with(kMeanOf) || !text.ends_with('%')) return std::nullopt;
-  const auto number = NumberIn(text.substr(kMeanOf.size(), text.size() - kMeanOf.size() - 1));
+  const auto number = NumberFromZero(text.substr(kMeanOf.size(), text.size() - kMeanOf.size() - 1));
   return number && *number > 0 && *number <= 100 ? std::optional(StepReduction(Kind::kMean, *number)) : std::nullopt;
 }
 

@@ -18,7 +18,7 @@ class StepReduction {
   // Absent if `how` is a different reduction, or its number is wrong.
   static std::optional<StepReduction> Of(const std::string& how);
 
-  // The steps that the named curve has in all trials of a group, by group; only needed for areas.
+  // Finds the range of steps that all trials of a group have of the named curve. Only areas need it.
   void FindCommonSteps(const Combined& combined, const std::string& curve);
 
   // `curve` has at least one point, and finite values only.

@@ -82,7 +82,7 @@ def default_folder(paths: list[Path]) -> Path:
 
 
 def imported_record(out: Path) -> dict[str, Any] | None:
-    """What an earlier import recorded; None: the folder is no import."""
+    """The record of an earlier import; None: the folder is no import."""
     try:
         record = json.loads((out / "run.json").read_text(encoding="utf-8")).get("imported")
     except (OSError, ValueError, AttributeError):
@@ -111,7 +111,7 @@ class Import:
             self.options["arms"] = "yes"
 
     def run(self) -> bool:
-        """False: nothing has changed since the import before."""
+        """False: all files and options are as in the import before."""
         roots = [Path(path) for path in self.paths]
         for root in roots:
             if not root.exists():
@@ -268,7 +268,7 @@ def main(words: list[str]) -> int:
             changed = one.run()
         (one.out.parent / f".{one.out.name}.lock").unlink(missing_ok=True)
     except NoRuns as error:
-        if not args.folder_only:  # else the command that wanted results reports what it expected
+        if not args.folder_only:  # else the calling command reports the error
             print(f"backplane: {error}", file=sys.stderr)
         return NO_RUNS if args.folder_only else 2
     except (Mistake, Damaged) as error:
@@ -285,6 +285,6 @@ def main(words: list[str]) -> int:
     if changed and not args.quiet:
         print(summary(one))
     points = len({trial.point for trial in one.trials}) if changed else 0
-    what = f"{counted(points, 'point')}, {counted(len(one.trials), 'trial')}" if changed else "nothing has changed since the last import"
+    what = f"{counted(points, 'point')}, {counted(len(one.trials), 'trial')}" if changed else "unchanged since the last import"
     print(f"{one.out}: {what}\nnext: {args.program} report {one.out}")
     return 0 if not changed or any(trial.run.state in (COMPLETED, "PRUNED") for trial in one.trials) else 1

@@ -19,7 +19,7 @@ TEXTS = ("hyperparameters", "args", "hparams", "config", "settings")
 
 
 class EventFile:
-    """The scalars of one file, and what it contains about the run."""
+    """The scalars, settings and end of the run in one file."""
 
     def __init__(self, file: Path) -> None:
         self.file = file

@@ -45,7 +45,7 @@ def read_settings(file: Path, run: Run) -> None:
 
 
 def resolved(flat: dict[str, Any]) -> dict[str, Any]:
-    """Replaces "${a.b}" by the value in the same file. Other references stay text; nothing is executed."""
+    """Replaces "${a.b}" by the value in the same file. Other references stay text and are never executed."""
     out = dict(flat)
     for _ in range(4):
         for key, value in out.items():

@@ -1,4 +1,4 @@
-"""Texts to values: numbers, YAML and JSON files. Nothing is executed or unpickled."""
+"""Texts to values: numbers, YAML and JSON files. No object is constructed or unpickled."""
 from __future__ import annotations
 
 import json

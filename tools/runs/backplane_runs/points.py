@@ -46,7 +46,7 @@ class Points:
 
 @dataclass
 class Choices:
-    """What the command line decides."""
+    """Choices of the command line."""
     name: str | None = None
     seed_key: str | None = None
     task: str | None = None
@@ -160,7 +160,7 @@ class Grouping:
         return {key: value for key, value in run.settings.items() if not is_noise(key) and not is_stamped(value) and value is not None}
 
     def _add_labels(self, identities: list[dict[str, Any]]) -> None:
-        """The names of folders tell runs apart if their settings do not."""
+        """The names of folders distinguish runs with equal settings."""
         depth = max((len(label) for label in self.labels.values()), default=0)
         padded = [([*self.labels[id(run)]] + [""] * depth)[:depth] for run in self.runs]
         places = [i for i in range(depth) if len({label[i] for label in padded}) > 1]
@@ -269,7 +269,7 @@ def value_text(value: Any) -> str:
 
 
 def naming_keys(trials: list[Trial], differing: list[str], task: str | None) -> list[str]:
-    """As few of the differing settings as tell the points apart: names of algorithms first, envs last."""
+    """The fewest differing settings that distinguish the points: names of algorithms first, envs last."""
     own = {task_key(trial.identity, task) for trial in trials}
     order = sorted((key for key in differing if key not in own), key=lambda key: (key not in ARMS, ARMS.index(key) if key in ARMS else 0, key in ENVS))
 

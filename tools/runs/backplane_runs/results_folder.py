@@ -141,7 +141,7 @@ def finite_json(value: Any) -> Any:
 
 
 class Folder:
-    """A results folder in the making, beside the final one; `finish` puts it into place."""
+    """A draft of a results folder next to the final one; `finish` moves its files there."""
 
     def __init__(self, out: Path, experiment: str, version: str, trials: int) -> None:
         self.out, self.experiment, self.version = out, experiment, version

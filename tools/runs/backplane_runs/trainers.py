@@ -40,7 +40,7 @@ def read_trainer_state(folder: Path, name: str) -> Run:
 
 
 def without_older_checkpoints(children: dict[Path, list[Run]]) -> dict[Path, list[Run]]:
-    """Of the states in checkpoint-N only the newest counts; it contains the history of the others."""
+    """Keeps only the newest checkpoint-N, which contains the history of the others."""
     numbers = {child: int(found[1]) for child, runs in children.items() if (found := CHECKPOINT.fullmatch(child.name)) and _is_state(child, runs)}
     newest = max(numbers, key=numbers.get, default=None)
     return {child: runs for child, runs in children.items() if child not in numbers or child == newest}
