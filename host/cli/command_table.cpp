@@ -8,8 +8,8 @@ using Commands = std::vector<Command>;
 // In the order of --help. For a new command, add its file with arguments and action, and its name here.
 #define COMMANDS(of)                                                                                                   \
   of(Run) of(Bench) of(Tune) of(Compare) of(Gate) of(RunTrial) of(Replay) of(Evaluate) of(Render) of(Config) of(Batch) \
-      of(Store) of(Report) of(Import) of(Export) of(Archive) of(Plugin) of(Validate) of(New) of(Dev) of(Sdk) of(Setup) of(Doctor) \
-          of(Completion)
+      of(Store) of(Report) of(Import) of(Export) of(Archive) of(Plugin) of(Validate) of(New) of(Dev) of(Sdk) of(Setup) \
+          of(Doctor) of(Completion)
 
 #define DECLARED(name) Commands name##Commands();
 COMMANDS(DECLARED)

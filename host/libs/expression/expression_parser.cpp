@@ -38,7 +38,8 @@ size_t LengthOfReductionNumber(std::string_view rest) {
   size_t end = 1;
   const auto is_part = [&](size_t at) {
     const bool of_exponent = (rest[at] == '+' || rest[at] == '-') && (rest[at - 1] == 'e' || rest[at - 1] == 'E');
-    return std::isdigit(static_cast<unsigned char>(rest[at])) || rest[at] == '.' || rest[at] == 'e' || rest[at] == 'E' || of_exponent;
+    return std::isdigit(static_cast<unsigned char>(rest[at])) || rest[at] == '.' || rest[at] == 'e' || rest[at] == 'E' ||
+           of_exponent;
   };
   while (end < rest.size() && is_part(end)) ++end;
   return end < rest.size() && rest[end] == '%' ? end + 1 : end;
@@ -253,8 +254,7 @@ Term ExpressionParser::Name() {
     return at < text_.size() && joins_.find(text_[at]) != std::string_view::npos && is_name_char(at + 1);
   };
   while (is_name_char(at_) || joins(at_)) ++at_;
-  if (text_.substr(offset, at_ - offset).find('@') != std::string_view::npos)
-    at_ += LengthOfReductionNumber(text_.substr(at_));
+  if (text_.substr(offset, at_ - offset).find('@') != std::string_view::npos) at_ += LengthOfReductionNumber(text_.substr(at_));
   const std::string name(text_.substr(offset, at_ - offset));
   if (const auto value = ValueOfWord(name)) return {Term::Kind::kValue, offset, *value, "", {}};
   if (std::find(kOperatorWords.begin(), kOperatorWords.end(), name) != kOperatorWords.end())

@@ -94,7 +94,10 @@ Section FailuresSection(const std::vector<ResultSet>& sets, const Combined& comb
 // The files that imported runs were read from, and the notes of the import.
 void AddSources(const std::vector<ResultSet>& sets, Document* document) {
   Table table{"sources", "Sources of the imported runs", {}, {}, {}, {}};
-  table.columns = {{"file", "file", "", ""}, {"kind", "tool", "", ""}, {"bytes", "bytes", "", ""}, {"sha256", "SHA-256", "", "first 16 digits"}};
+  table.columns = {{"file", "file", "", ""},
+                   {"kind", "tool", "", ""},
+                   {"bytes", "bytes", "", ""},
+                   {"sha256", "SHA-256", "", "first 16 digits"}};
   for (const ResultSet& set : sets) {
     if (!set.run.imported) continue;
     for (const ImportedSource& source : set.run.imported->sources)

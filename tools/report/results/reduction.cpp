@@ -139,8 +139,9 @@ Curve FinitePartOf(const Curve& curve) {
 }
 
 // Reductions that depend on a curve's end, or on all of it.
-bool IsSpoiltByDivergence(const std::string& how) { return how == "last" || how == "mean" || how == "sum" || how == "per_s" ||
-         how == "area" || how.starts_with("mean:"); }
+bool IsSpoiltByDivergence(const std::string& how) {
+  return how == "last" || how == "mean" || how == "sum" || how == "per_s" || how == "area" || how.starts_with("mean:");
+}
 
 bool HasDiverged(const Curve& curve) {
   FiniteTail tail;
