@@ -132,6 +132,12 @@ class EventFiles(InFolder):
         self.assertEqual((a.name, sorted(a.curves)), ("a", ["loss/train", "x"]))
         self.assertEqual((b.name, sorted(b.curves)), ("b", ["train/epoch_loss", "validation/epoch_loss"]))
 
+    def test_a_table_in_the_same_folder_is_the_same_run(self):
+        self.put(f"run/{self.NAME}", made.events(*made.curve("a", [(1, 1.0)])))
+        self.put("run/log.csv", "step,b\n1,2\n")
+        run = self.one()
+        self.assertEqual((points(run, "a"), points(run, "b")), ([(1, 1.0)], [(1, 2.0)]))
+
     def test_sorts_steps_that_go_back(self):
         self.put(self.NAME, made.events(*made.curve("a", [(1, 1.0), (3, 3.0), (2, 2.0)])))
         run = self.one()

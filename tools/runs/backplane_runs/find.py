@@ -159,6 +159,8 @@ class Finder:
             above = {**above, **holder.settings}
         runs = self._one(folder, names, name)
         rest = self._files(folder, [one for one in names if Path(one).name not in {source.name for run in runs for source in run.sources}])
+        if len(runs) == 1 and len(rest) == 1 and rest[0].name == name and rest[0].kind == "table":
+            add_to(runs[0], rest.pop())
         for run in runs:
             self._with_settings(run, names, above, below)
         for run in rest:
@@ -243,9 +245,16 @@ def absorbs(parent: Run, run: Run, child: Path) -> bool:
         prefix = ""
     else:
         return False
+    add_to(parent, run, prefix)
+    return True
+
+
+def add_to(parent: Run, run: Run, prefix: str = "") -> None:
+    """Adds another record of the same run."""
     parent.sources += run.sources
     parent.notes += run.notes
     for key, value in run.settings.items():
         parent.settings.setdefault(key, value)
     merge_curves(parent, run, prefix)
-    return True
+    if run.why and not parent.why:
+        parent.state, parent.why = run.state, run.why
