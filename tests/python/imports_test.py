@@ -1,4 +1,4 @@
-"""imports_test.py: backplane_rl.read_runs imports runs, and its frames and verdict are those of the commands.
+"""imports_test.py: backplane_rl.read_runs imports runs, with the frames and the verdict of the commands.
 
 usage: imports_test.py
 """

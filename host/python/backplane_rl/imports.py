@@ -63,7 +63,7 @@ class Runs(Results):
 def read_runs(paths: AnyPath | Sequence[AnyPath], *, to: AnyPath | None = None, name: str | None = None, seed_key: str | None = None,
               metric: str | None = None, direction: str | None = None, task: str | None = None, reference: AnyPath | None = None,
               join: str | None = None) -> Runs:
-    """Imports runs of other tools into a results folder and opens it (docs/import-runs.md). Reading again adds what is new.
+    """Imports runs of other tools into a results folder and opens it (docs/import-runs.md). Another call adds new runs.
 
     Args:
         paths: folders or files of TensorBoard, SB3, RLlib, W&B, MLflow and others.
