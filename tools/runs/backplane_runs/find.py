@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import re
+import struct
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
@@ -26,13 +27,20 @@ MONITOR = re.compile(r"(\d+\.)?monitor\.csv")
 DATABASES = (".db", ".sqlite", ".sqlite3")
 ENTRY_POINTS = "backplane.importers"
 
+# Values of other types than a tool writes: the file is damaged.
+MISFITS = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, RecursionError, EOFError, struct.error)
+
+
+def misfit(path: Path, kind: str, error: Exception) -> str:
+    return f"{path}: its content is not as {kind} files have it ({type(error).__name__}: {str(error)[:100]})"
+
 
 def read_settings(file: Path, run: Run) -> None:
     """Adds a file's settings below those that are known."""
     try:
         value = parse_json(read_text(file), str(file)) if file.suffix == ".json" else read_yaml(file)
-    except Damaged as error:
-        run.notes.append(str(error))
+    except (Damaged, *MISFITS) as error:
+        run.notes.append(str(error) if isinstance(error, Damaged) else misfit(file, "settings", error))
         return
     value = as_mapping(value)
     if not isinstance(value, dict):
@@ -80,12 +88,14 @@ class Finder:
 
     def _guard(self, path: Path, name: str, kind: str, read: Callable[[], list[Run]]) -> list[Run]:
         """A damaged source becomes a failed run, so it is counted."""
+        run = Run(name, kind, [path], folder=path if path.is_dir() else path.parent)
         try:
             return read()
         except Damaged as error:
-            run = Run(name, kind, [path], folder=path if path.is_dir() else path.parent)
             run.fail(str(error))
-            return [run]
+        except MISFITS as error:
+            run.fail(misfit(path, kind, error))
+        return [run]
 
     def _file(self, file: Path, named: bool = False) -> list[Run]:
         """Runs of a file that holds them by itself. `named`: the user named this file."""
@@ -151,7 +161,8 @@ class Finder:
         if mlruns.is_store(folder, names, below):
             return self._guard(folder, name, "MLflow", lambda: mlruns.read_store(folder, name)) + self._files(folder, names)
         if "result.json" in names or {"progress.csv", "params.json"} <= set(names):
-            return self._guard(folder, name, "Ray Tune", lambda: [self._with_settings(read_trial(folder, name), [], above)])
+            return self._guard(folder / ("result.json" if "result.json" in names else "progress.csv"), name, "Ray Tune",
+                               lambda: [self._with_settings(read_trial(folder, name), [], above)])
         hydra = folder / ".hydra" / "config.yaml"
         if hydra.is_file():
             holder = Run("", "")
@@ -207,9 +218,9 @@ class Finder:
         for files, read in readers:
             try:
                 read(files)
-            except Damaged as error:
+            except (Damaged, *MISFITS) as error:
                 run.sources += [file for file in files if file not in run.sources]
-                run.fail(str(error))
+                run.fail(str(error) if isinstance(error, Damaged) else misfit(files[0], "this kind", error))
         return [run]
 
     def _events(self, files: list[Path], run: Run) -> None:
