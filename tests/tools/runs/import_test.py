@@ -410,6 +410,29 @@ class Commands(InFolder):
         rows = self.rows(self.plan()[0]["trial_id"])
         self.assertEqual([(row["iteration"], row["step"], row["metrics"]["return"]) for row in rows], [(1, 1, 1.0), (2, 1, 2.0), (3, 2, None)])
 
+    def test_results_of_backplane_below_a_folder_are_left_out(self):
+        self.csv_run("runs/a_seed1", 1)
+        self.assertEqual(self.command("runs", "--to", "runs/out")[0], 0)
+        self.csv_run("runs/a_seed2", 1)
+        code, out, _ = self.command("runs", "--to", "runs/out")
+        self.assertEqual((code, len(self.plan("runs/out"))), (0, 2))
+        self.assertIn("is left out", out)
+
+    def test_an_entry_point_reads_a_format_of_its_own(self):
+        self.put("packages/mine.py", """
+def read(path):
+    if path.suffix == ".mylog":
+        points = [tuple(map(float, line.split())) for line in path.read_text().splitlines()]
+        yield {"name": path.stem, "settings": {"lr": 0.1, "seed": 3}, "metrics": {"loss": [(int(step), loss) for step, loss in points]}}
+""")
+        self.put("packages/mine-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
+        self.put("packages/mine-1.0.dist-info/entry_points.txt", "[backplane.importers]\nmylog = mine:read\n")
+        self.put("runs/x.mylog", "1 0.5\n2 0.25\n")
+        sys.path.insert(0, str(self.folder / "packages"))
+        self.addCleanup(sys.path.remove, str(self.folder / "packages"))
+        run = self.one("runs")
+        self.assertEqual((run.kind, run.settings, points(run, "loss")), ("mylog", {"lr": 0.1, "seed": 3}, [(1, 0.5), (2, 0.25)]))
+
     def test_tasks_need_every_arm(self):
         for env in ("x", "y"):
             for algo in ("p", "q"):

@@ -136,10 +136,12 @@ class Import:
         return None if known is None and self.args.folder_only and is_measure else known or asked
 
     def _read(self, roots: list[Path]) -> list[Run]:
-        runs = []
+        runs, self.left_out = [], []
         for root in roots:
             prefix = (root.resolve().name or "root") if len(roots) > 1 else ""
-            found = Finder(root, self.args.step or "", prefix).runs()
+            finder = Finder(root, self.args.step or "", prefix)
+            found = finder.runs()
+            self.left_out += finder.left_out
             if not found:
                 raise NoRuns(f"{root}: expected runs of a known tool, got none\nhint: docs/import-runs.md lists the files of each tool")
             runs += found
@@ -165,7 +167,7 @@ class Import:
         for trial in points.trials:
             folder.add(trial, names, directions, common)
         tasks = self._tasks(points, metric, way)
-        self.notes = points.notes + [f"{names[name]} is logged as {name}" for name in sorted(names) if names[name] != name][:20] + unequal(runs, names.get(metric or "", ""), metric)
+        self.notes = points.notes + self.left_out + [f"{names[name]} is logged as {name}" for name in sorted(names) if names[name] != name][:20] + unequal(runs, names.get(metric or "", ""), metric)
         own_notes = [note for run in runs for note in run.notes]
         self.points, self.metric, self.way = points, names.get(metric or "", ""), way
         self.trials = points.trials

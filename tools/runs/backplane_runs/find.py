@@ -156,6 +156,9 @@ class Finder:
         names = [entry.name for entry in listed if entry.is_file()]
         below = [Path(entry.path) for entry in listed if entry.is_dir(follow_symlinks=False) and entry.name not in SKIPPED]
         name = self._name(folder)
+        if {"plan.jsonl", "run.json"} <= set(names) or ".importing-" in folder.name:
+            self.left_out.append(f"{folder}: a results folder of Backplane is left out; name it to compare it")
+            return []
         if own := self._by_importers(folder):
             return own
         if mlruns.is_store(folder, names, below):
