@@ -15,13 +15,12 @@ from .results import Results
 AnyPath = str | os.PathLike[str]
 
 
-def program() -> str:
-    return os.fspath(home / "bin" / "backplane")
+PROGRAM = os.path.abspath(home / "bin" / "backplane")
 
 
 def call(*words: str) -> str:
     """The standard output of ``backplane``; its error is raised."""
-    end = subprocess.run([program(), *words], capture_output=True, text=True, encoding="utf-8", errors="replace")
+    end = subprocess.run([PROGRAM, *words], capture_output=True, text=True, encoding="utf-8", errors="replace")
     if end.returncode == 2 or not end.stdout and end.returncode != 0:
         raise BackplaneError(end.stderr.strip().removeprefix("backplane: "), -end.returncode)
     return end.stdout
