@@ -449,7 +449,8 @@ def read(path):
         for words in (["nowhere"], ["empty"], ["empty", "--to", "."]):
             code, _, err = self.command(*words)
             self.assertEqual((code, err[:11]), (2, "backplane: "), words)
-        self.assertEqual(self.command("empty", "--folder-only")[0], 3)
+        for path in ("empty", "empty/readme.txt"):
+            self.assertEqual(self.command(path, "--folder-only"), (3, "", ""), path)
 
 
 class Names(unittest.TestCase):

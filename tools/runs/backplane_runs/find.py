@@ -11,7 +11,7 @@ from typing import Any
 
 from . import databases, mlruns, optuna_journal, trainers, wandb_file
 from .event_files import has_only_hparams, is_event_file, read_event_run
-from .model import Damaged, Mistake, Run, flatten, merge_curves
+from .model import Damaged, Mistake, NoRuns, Run, flatten, merge_curves
 from .plain_values import as_mapping, parse_json, read_text, read_yaml
 from .ray_tune import read_trial
 from .sb3 import read_evaluations, read_monitors, read_progress, read_score_arrays
@@ -125,7 +125,7 @@ class Finder:
                 name = self._name(file.parent)
             return self._guard(file, name, "table", lambda: Table(file, name, file.parent, self.step).read())
         if named:
-            raise Mistake(f"{file}: expected a folder, or a file of a known kind, got '{file.name}'")
+            raise NoRuns(f"{file}: expected a folder, or a file of a known kind, got '{file.name}'")
         return []
 
     def _by_importers(self, path: Path) -> list[Run]:
