@@ -442,6 +442,9 @@ def read(path):
         self.assertEqual(self.command("runs", "--to", "out", "--reference", "references.json")[0], 0)
         config = json.loads("\n".join((self.folder / "out/config.yaml").read_text().splitlines()[1:]))
         self.assertEqual(config["compare"]["tasks"], [{"name": "x", "reference": [0.0, 10.0]}, {"name": "y", "reference": [5.0, 1.0]}])
+        self.put("references.json", json.dumps({"x": [0, 10]}))
+        self.assertEqual(self.command("runs", "--to", "out2", "--reference", "references.json")[0], 2)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["out", "references.json", "runs"])
         self.assertEqual(sorted(line["name"] for line in self.plan()), ["p on x", "p on y", "q on x", "q on y"])
 
     def test_wrong_lines_exit_with_2(self):

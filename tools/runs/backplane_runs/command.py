@@ -163,6 +163,13 @@ class Import:
         names = typed_names(sorted({name for run in runs for name in run.curves}))
         directions = directions_of(runs, metric, way)
         folder = Folder(self.out, self.out.name, self.args.version, len(runs))
+        try:
+            self._fill(folder, points, metric, way, mark, names, directions)
+        finally:
+            folder.discard()
+
+    def _fill(self, folder: Folder, points: Points, metric: str | None, way: int, mark: str, names: dict[str, str], directions: dict[str, int]) -> None:
+        runs = [trial.run for trial in points.trials]
         common = {key: value for key, value in (points.trials[0].identity if points.trials else {}).items() if key not in points.differing}
         for trial in points.trials:
             folder.add(trial, names, directions, common)
@@ -265,10 +272,9 @@ def main(words: list[str]) -> int:
     try:
         one = Import(args)
         one.out.parent.mkdir(parents=True, exist_ok=True)
-        with (one.out.parent / f".{one.out.name}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            changed = one.run()
-        (one.out.parent / f".{one.out.name}.lock").unlink(missing_ok=True)
+        above = os.open(one.out.parent, os.O_RDONLY)  # locked: two imports never write the same folder
+        fcntl.flock(above, fcntl.LOCK_EX)
+        changed = one.run()
     except NoRuns as error:
         if not args.folder_only:  # else the calling command reports the error
             print(f"backplane: {error}", file=sys.stderr)
