@@ -1,5 +1,5 @@
 # Installs into a relocatable prefix; included last by the top CMakeLists.txt. Plugins install themselves (backplane_add_plugin).
-#   bin/{backplane,backplane-archive,backplane-author,backplane-export,backplane-policy,backplane-shim,backplane-report,backplane-study,backplane-trial,backplane-validate}  share/backplane/{client,configs,licenses,presets,templates}/  include/{backplane,backplane_mujoco}/
+#   bin/{backplane,backplane-archive,backplane-author,backplane-export,backplane-policy,backplane-shim,backplane-report,backplane-runs,backplane-study,backplane-trial,backplane-validate}  share/backplane/{client,configs,licenses,presets,templates}/  include/{backplane,backplane_mujoco}/
 #   lib/{libbackplane_embed.so,backplane/{plugins/,libbackplane_mujoco.a,torch.json,python.json}}  lib/cmake/backplane/
 # A build tree has the same layout, so that plugins are built against it, too. Its headers and CMake files are links into the sources.
 # The component `python` is the package backplane_rl; a wheel takes that from the sources, and all else into the package's folder.

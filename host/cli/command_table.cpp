@@ -35,6 +35,8 @@ Commands EvaluateCommands() { return {OfTool(kEvaluateCommand), OfTool(kInspectC
 Commands ArchiveCommands() {
   return {OfTool(kPackCommand), OfTool(kUnpackCommand), OfTool(kVerifyCommand), OfTool(kGcCommand)};
 }
+// A command of two words, such as "import X", comes before "import": the first one that fits is started.
+Commands ImportCommands() { return {OfTool(kImportPolicyCommand), OfTool(kImportCommand)}; }
 Commands NewCommands() { return {OfTool(kNewCommand)}; }
 Commands SdkCommands() { return {OfTool(kSdkCommand)}; }
 Commands SetupCommands() {

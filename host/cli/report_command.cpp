@@ -2,6 +2,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/damage_text.hpp"
+#include "input/foreign_runs.hpp"
 #include "input/report_program.hpp"
 #include "log/log.hpp"
 #include "record/batch_record.hpp"
@@ -34,6 +35,7 @@ int ReportCommand(const ReportArgs& given) {
     LogError("backplane: report: expected a results folder, got none\nhint: backplane report outputs/NAME");
     return kUsage;
   }
+  if (!ReplaceForeign(&args.folders, args.typed_program)) return kUsage;
   ReportRequest request = RequestFor(args.folders.front(), args.typed_program);
   request.folders.assign(args.folders.begin(), args.folders.end());
   for (const auto& folder : args.folders) {
@@ -59,7 +61,7 @@ int ReportCommand(const ReportArgs& given) {
 std::vector<Command> ReportCommands() {
   const auto declare = [](ReportArgs* args, Arguments* add) {
     args->typed_program = add->program();
-    add->Add("out", "OUT", &args->folders, "Results folders; several are combined");
+    add->Add("out", "OUT|PATH", &args->folders, "Results folders, or runs of other tools; several are combined");
     add->Add("--to", "DIR", &args->to, "Folder to write to instead of output.report_dir or OUT/report");
     std::vector<std::string> kinds;
     for (const ReportKind& kind : kReportKinds) kinds.emplace_back(kind.name);

@@ -4,6 +4,7 @@
 #include "arguments/tool_commands.hpp"
 #include "cli/commands.hpp"
 #include "cli/damage_text.hpp"
+#include "input/foreign_runs.hpp"
 #include "input/report_program.hpp"
 #include "log/log.hpp"
 #include "record/not_results.hpp"
@@ -23,6 +24,7 @@ struct ExportArgs {
   std::string format;  // csv, tb, sqlite, optuna
   std::filesystem::path out;
   std::filesystem::path to;  // empty: standard output, OUT/tb for tb, OUT/optuna.journal for optuna; given for sqlite
+  std::string typed_program;
 };
 
 // Prints an error if it is not one.
@@ -50,7 +52,11 @@ int StoreRebuildCommand(const RebuildArgs& args) {
   return SayDamage(DamageIn(folder, record)) ? static_cast<int>(kFailed) : static_cast<int>(kOk);
 }
 
-int ExportCommand(const ExportArgs& args) {
+int ExportCommand(const ExportArgs& given) {
+  ExportArgs args = given;
+  std::vector<std::filesystem::path> folders = {args.out};
+  if (!ReplaceForeign(&folders, args.typed_program)) return kUsage;
+  args.out = folders.front();
   if (!IsResultsFolder(args.out)) {
     return kUsage;
   }
@@ -88,6 +94,7 @@ std::vector<Command> ExportCommands() {
   for (const Format& format : formats) {
     const auto declare = [format](ExportArgs* args, Arguments* add) {
       args->format = format.name;
+      args->typed_program = add->program();
       add->Out(&args->out);
       Argument to = add->Add("--to", format.to_type, &args->to, format.to);
       if (args->format == "sqlite") to.Required();
@@ -95,12 +102,9 @@ std::vector<Command> ExportCommands() {
     commands.push_back(MakeCommand<ExportArgs>(std::string("export ") + format.name, format.help, declare, ExportCommand));
   }
   commands.push_back({kExportPolicyCommand.name, kExportPolicyCommand.help, nullptr, kExportPolicyCommand.tool});
+  for (const ToolCommand& command : kExportRunsCommands)
+    commands.push_back({command.name, command.help, nullptr, command.tool});
   return commands;
-}
-
-std::vector<Command> ImportCommands() {
-  return {{"import", "Convert files of other programs", nullptr},
-          {kImportPolicyCommand.name, kImportPolicyCommand.help, nullptr, kImportPolicyCommand.tool}};
 }
 
 }  // namespace backplane

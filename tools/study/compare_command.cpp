@@ -9,12 +9,14 @@
 #include "base/patient_output.hpp"
 #include "base/shell_argument.hpp"
 #include "input/experiment_file.hpp"
+#include "input/foreign_runs.hpp"
 #include "input/load_file.hpp"
 #include "input/preset_places.hpp"
 #include "input/report_program.hpp"
 #include "log/log.hpp"
 #include "record/compare_answer.hpp"
 #include "record/compare_looks.hpp"
+#include "record/imported_runs.hpp"
 #include "record/report_requests.hpp"
 #include "record/results_folder.hpp"
 #include "study/commands.hpp"
@@ -173,13 +175,14 @@ class CompareSession {
   fs::path out_;
 };
 
-// Compares all trials of results folders in one look.
+// Compares all trials of results folders, or all points of one folder of imported runs, in one look.
 int CompareFolders(const CompareArgs& args) {
   if (args.run.dry_run || args.run.fresh || args.run.jobs || !args.run.input.set.empty() || !args.run.input.preset.empty()) {
     LogError("backplane: expected an experiment file with --dry-run, --fresh, --jobs, --set or --preset, got results folders");
     return kUsage;
   }
   CompareTerms terms;
+  if (args.subjects.size() == 1) terms = RulesOfResults(args.subjects.front()).value_or(terms);
   if (!args.metric.empty()) terms.metric = args.metric;
   if (!args.direction.empty()) terms.direction = args.direction;
   if (!args.margin.empty()) terms.margin = args.margin;
@@ -207,9 +210,21 @@ int CompareBitsOf(const CompareArgs& args) {
   return CompareBitsCommand(args.subjects, run.json, run.quiet);
 }
 
+// Runs of other tools become one folder, whose arms are the paths, unless there are results folders of our own, too. False after
+// an error.
+bool ReplaceForeignArms(CompareArgs* args) {
+  const ForeignChoices choices{args->metric, args->direction, args->subjects.size() > 1};
+  if (!std::ranges::all_of(args->subjects, MayBeForeign)) return ReplaceForeign(&args->subjects, args->run.typed_program, choices);
+  const std::optional<fs::path> made = ImportForeign(args->subjects, args->run.typed_program, choices);
+  if (made && !made->empty()) args->subjects = {*made};
+  return made.has_value();
+}
+
 int CompareCommand(const CompareArgs& given) {
   if (given.bits) return CompareBitsOf(given);
   CompareArgs args = given;
+  if (!ReplaceForeignArms(&args)) return kUsage;
+  if (args.subjects.size() == 1 && ImportedRunsIn(args.subjects.front())) return CompareFolders(args);
   const auto folders = std::ranges::count_if(args.subjects, IsResultsFolder);
   if (folders > 0 && static_cast<size_t>(folders) == args.subjects.size() && folders > 1) return CompareFolders(args);
   LimitOutput();
@@ -246,7 +261,8 @@ int CompareCommand(const CompareArgs& given) {
 
 void DeclareCompare(CompareArgs* args, Arguments* add) {
   args->run.typed_program = add->program();
-  add->Add("subject", "FILE|OUT", &args->subjects, "Experiment file with compare:, two files, or two results folders")
+  add->Add("subject", "FILE|OUT|PATH", &args->subjects,
+           "Experiment file with compare:, two files, two results folders, or runs of other tools")
       .Required();
   add->Flag("--bits", &args->bits, "Find the first iteration, phase and tensor that differ in their bits");
   add->Add("--metric", "MEASURE", &args->metric, "Measure that decides (default: eval/return, or return)");

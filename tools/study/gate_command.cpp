@@ -12,6 +12,7 @@
 #include "base/shell_argument.hpp"
 #include "base/text_columns.hpp"
 #include "input/experiment_file.hpp"
+#include "input/foreign_runs.hpp"
 #include "input/load_file.hpp"
 #include "input/report_program.hpp"
 #include "log/log.hpp"
@@ -340,8 +341,12 @@ int GateCommand(const GateArgs& args) {
   } catch (const std::exception& e) {
     return GateSession::Refuse(WordsOf(e));
   }
+  std::vector<fs::path> subjects = {args.subject};
+  if (!ReplaceForeign(&subjects, args.run.typed_program)) return kUsage;
+  GateArgs read = args;
+  read.subject = subjects.front();
   try {
-    return GateSession(args, std::move(baseline)).Run();
+    return GateSession(read, std::move(baseline)).Run();
   } catch (const std::exception& e) {
     LogError("backplane: {}", WordsOf(e));
     return kUsage;
@@ -367,7 +372,8 @@ std::string WrongOrder(const GateArgs& args) {
 void DeclareGate(GateArgs* args, Arguments* add) {
   args->run.typed_program = add->program();
   add->Add("baseline", "FILE", &args->baseline, "File written by `gate save`").Required();
-  add->Add("subject", "FILE|OUT", &args->subject, "Experiment file to run until the answer is known, or a results folder")
+  add->Add("subject", "FILE|OUT|PATH", &args->subject,
+           "Experiment file to run until the answer is known, a results folder, or runs of another tool")
       .Required();
   add->Add("--fail-if", "CONDITION", &args->fail_if,
            "Change that fails the gate, such as 'eval/return < -5%' or 'wall_s > 10%'; may be repeated (required)");

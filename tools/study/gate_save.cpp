@@ -16,6 +16,7 @@
 #include "base/shell_argument.hpp"
 #include "base/text_columns.hpp"
 #include "input/experiment_file.hpp"
+#include "input/foreign_runs.hpp"
 #include "input/report_program.hpp"
 #include "log/log.hpp"
 #include "plugin/elf.hpp"
@@ -154,7 +155,11 @@ std::string SeedsThatHelp(const std::string& measure, const std::string& conditi
       measure, 100 * std::sqrt(squares / (n - 1)) / std::abs(mean), *needed, condition, trials.size());
 }
 
-int GateSave(const GateSaveArgs& args) {
+int GateSave(const GateSaveArgs& given) {
+  GateSaveArgs args = given;
+  std::vector<fs::path> folders = {args.out};
+  if (!ReplaceForeign(&folders, args.typed_program)) return kUsage;
+  args.out = folders.front();
   if (!IsResultsFolder(args.out)) {
     LogError("backplane: {}", NotResults(args.out));
     return kUsage;

@@ -18,6 +18,7 @@
 #include "base/files.hpp"
 #include "base/interrupt.hpp"
 #include "record/fields.hpp"
+#include "record/imported_runs.hpp"
 
 namespace backplane {
 namespace {
@@ -268,6 +269,7 @@ void RequireResults(const std::filesystem::path& out) {
 }  // namespace
 
 OutLock::OutLock(const std::filesystem::path& out, const Say& say, LockFor what_for) {
+  if (what_for == LockFor::kBatch) RejectImported(out);
   Locking locking(out, say, what_for);
   std::optional<Locking::Locked> locked;
   while (!(locked = locking.Try())) {

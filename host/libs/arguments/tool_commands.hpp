@@ -28,6 +28,11 @@ inline constexpr ToolCommand kExportPolicyCommand = {"export policy", "export",
                                                      "Write a trained policy as C, ONNX, NumPy and Python"};
 inline constexpr ToolCommand kImportPolicyCommand = {"import policy", "export",
                                                      "Convert a policy of another program, to start trials from it"};
+inline constexpr ToolCommand kImportCommand = {"import", "runs", "Read the runs of other tools into a results folder"};
+inline constexpr ToolCommand kExportRunsCommands[] = {
+    {"export wandb", "runs", "Write offline runs of W&B, once or while a batch runs"},
+    {"export mlflow", "runs", "Write runs of MLflow, once or while a batch runs"},
+    {"export trackio", "runs", "Write runs of Trackio, once or while a batch runs"}};
 inline constexpr ToolCommand kNewCommand = {"new", "author", "Create a plugin with code, tests and an experiment that trains"};
 inline constexpr ToolCommand kPluginValidateCommand = {"plugin validate", "validate",
                                                        "Check a plugin against every rule of the contract"};

@@ -29,8 +29,22 @@ std::optional<nlohmann::json> ValueOfWord(const std::string& word) {
   return std::nullopt;
 }
 
-bool IsNameStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
-bool IsNameChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+// Bytes above 127 are letters of other languages.
+bool IsNameStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80) != 0; }
+bool IsNameChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80) != 0; }
+
+// The length of the number after a reduction, with its colon: ":10%" of "loss@mean:10%".
+size_t LengthOfReductionNumber(std::string_view rest) {
+  if (rest.size() < 2 || rest[0] != ':' || !std::isdigit(static_cast<unsigned char>(rest[1]))) return 0;
+  size_t end = 1;
+  const auto is_part = [&](size_t at) {
+    const bool of_exponent = (rest[at] == '+' || rest[at] == '-') && (rest[at - 1] == 'e' || rest[at - 1] == 'E');
+    return std::isdigit(static_cast<unsigned char>(rest[at])) || rest[at] == '.' || rest[at] == 'e' || rest[at] == 'E' ||
+           of_exponent;
+  };
+  while (end < rest.size() && is_part(end)) ++end;
+  return end < rest.size() && rest[end] == '%' ? end + 1 : end;
+}
 
 }  // namespace
 
@@ -241,6 +255,7 @@ std::string_view ExpressionParser::TakeName() {
     return at < text_.size() && joins_.find(text_[at]) != std::string_view::npos && is_name_char(at + 1);
   };
   while (is_name_char(at_) || joins(at_)) ++at_;
+  if (text_.substr(offset, at_ - offset).find('@') != std::string_view::npos) at_ += LengthOfReductionNumber(text_.substr(at_));
   return text_.substr(offset, at_ - offset);
 }
 

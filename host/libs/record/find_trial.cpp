@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "base/shell_argument.hpp"
+#include "record/imported_runs.hpp"
 #include "record/not_results.hpp"
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
@@ -48,6 +49,7 @@ std::vector<PlanLine> PlanLinesOf(const std::filesystem::path& out) {
 
 std::vector<std::string> FindTrials(const std::filesystem::path& out, const std::string& prefix,
                                     const std::vector<PlanLine>& plan) {
+  RejectImported(out);
   std::vector<std::string> found;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(ResultsFolder{out}.trials(), error)) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "record/fields.hpp"
+#include "record/imported_runs.hpp"
 #include "record/trial_result.hpp"
 
 namespace backplane {
@@ -102,6 +103,7 @@ struct RunInfo {
   std::vector<std::string> set, sweep;      // how the file was overridden
   std::map<std::string, std::string> whys;  // the file's reasons for axes of its sweep, by path
   std::optional<TypedArguments> arguments;
+  std::optional<ImportedRuns> imported;  // absent: they ran here
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("schema", DefaultIfMissing(self.schema));
@@ -117,6 +119,7 @@ struct RunInfo {
     visit("sweep", DefaultIfMissing(self.sweep));
     visit("whys", LeftOutIfEmpty(self.whys));
     visit("arguments", NullIfAbsent(self.arguments));
+    visit("imported", self.imported);
   }
 };
 

@@ -113,6 +113,7 @@ std::optional<RunArgs> CommandOf(RunArgs args) {
     return refuse(out.run().filename().string() +
                   " is missing, so the command of the run is unknown; name the experiment file");
   const RunInfo run = ReadTolerantly<RunInfo>(nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false));
+  if (run.imported) return refuse("these are imported runs, which can be read but not run");
   if (run.arguments && !run.arguments->command.empty())  // another plan would take its place
     return refuse("these results belong to a different command; resume them with: " + run.arguments->command);
   std::error_code error;

@@ -239,7 +239,8 @@ ReportContext ContextOf(const std::vector<ResultSet>& sets, const std::string& p
   ReportContext context{program, Now(),         CommonConfig(sets, kind),
                         {},      HelpsOf(sets), {outside_identity.begin(), outside_identity.end()}};
   const std::optional<CompareTerms> own = compare ? std::nullopt : TermsOf(sets);
-  context.compare = {own ? *own : compare.value_or(CompareTerms{}), own.has_value()};
+  const bool has_looks = own && !sets.front().run.imported;  // imported scores form one look
+  context.compare = {own ? *own : compare.value_or(CompareTerms{}), has_looks};
   CompareTerms& terms = context.compare.terms;
   const int direction = terms.metric ? DirectionInFile(*terms.metric, context.report, sets) : 0;
   if (!terms.direction && direction != 0) terms.direction = direction > 0 ? "up" : "down";

@@ -33,6 +33,11 @@ FactList FactsOf(const Group& group) {
   const auto add = [&](const char* label, const std::string& text) {
     if (!text.empty()) list.facts.emplace_back(label, text);
   };
+  if (group.run.imported) {
+    add("origin", "imported: machine and versions are unknown");
+    add("backplane", versions.backplane);
+    return list;
+  }
   add("machine", group.label);
   add("host", host.hostname);
   add("processor", fmt::format("{}, {} cores granted", host.cpu, host.granted_cores));
@@ -58,8 +63,12 @@ std::string TrialLabel(const TrialData& trial, bool several_seeds) {
   return several_seeds ? fmt::format("{}, seed {}", PointName(trial), trial.seed) : PointName(trial);
 }
 
+bool IsImported(const std::vector<ResultSet>& sets, const std::filesystem::path& folder) {
+  return std::ranges::any_of(sets, [&](const ResultSet& set) { return set.out == folder && set.run.imported; });
+}
+
 // Every trial that gave no result, with its reason and the command that runs it again.
-Section FailuresSection(const Combined& combined, const ReportContext& context) {
+Section FailuresSection(const std::vector<ResultSet>& sets, const Combined& combined, const ReportContext& context) {
   std::set<uint64_t> seeds;
   for (const CombinedTrial& trial : combined.trials) seeds.insert(trial.data.seed);
   Table table{"failures", "Trials without a result", {}, {}, {}, {}};
@@ -73,7 +82,7 @@ Section FailuresSection(const Combined& combined, const ReportContext& context) 
     const TrialData& data = trial.data;
     if (data.usable()) continue;
     const std::string again =
-        data.state == TrialState::kPlanned || data.state == TrialState::kSkipped
+        IsImported(sets, data.out) || data.state == TrialState::kPlanned || data.state == TrialState::kSkipped
             ? ""
             : fmt::format("{} replay {} {}", context.program, ShellArgument(data.out.string()), data.trial_id);
     table.rows.push_back(
@@ -104,6 +113,22 @@ Section StartsSection(const Combined& combined) {
   return {"starts", "Start", {table}};
 }
 
+// The files that imported runs were read from, and the notes of the import.
+void AddSources(const std::vector<ResultSet>& sets, Document* document) {
+  Table table{"sources", "Sources of the imported runs", {}, {}, {}, {}};
+  table.columns = {{"file", "file", "", ""},
+                   {"kind", "tool", "", ""},
+                   {"bytes", "bytes", "", ""},
+                   {"sha256", "SHA-256", "", "first 16 digits"}};
+  for (const ResultSet& set : sets) {
+    if (!set.run.imported) continue;
+    for (const ImportedSource& source : set.run.imported->sources)
+      table.rows.push_back({source.path, source.kind, Reading(static_cast<double>(source.bytes)), source.sha256.substr(0, 16)});
+    for (const std::string& note : set.run.imported->notes) AddLimit(note + ".", document);
+  }
+  if (!table.rows.empty()) document->sections.push_back({"sources", "Sources", {std::move(table)}, true});
+}
+
 // Hosts, devices, versions: one column of facts per group.
 Section EnvironmentSection(const Combined& combined) {
   Section section{"environment", "Environment", {}, true};
@@ -111,11 +136,18 @@ Section EnvironmentSection(const Combined& combined) {
   return section;
 }
 
-Section ReproduceSection(const Combined& combined, const ReportContext& context) {
+Section ReproduceSection(const std::vector<ResultSet>& sets, const Combined& combined, const ReportContext& context) {
   CommandList list;
+  for (const ResultSet& set : sets)
+    if (set.run.imported) list.commands.emplace_back("Import the runs again", set.run.imported->command);
   for (size_t i = 0; i < combined.folders.size(); ++i) {
     const auto& folder = combined.folders[i];
     const std::string out = ShellArgument(folder.string());
+    if (IsImported(sets, folder)) {
+      list.commands.emplace_back("Write every number of every trial as a table",
+                                 fmt::format("{} export csv {}", context.program, out));
+      continue;
+    }
     list.commands.emplace_back("Run the whole batch again, in a new folder",
                                RunAgain(folder, combined.configs[i], context.program));
     const auto first = std::find_if(combined.trials.begin(), combined.trials.end(), [&](const CombinedTrial& trial) {
@@ -182,11 +214,12 @@ Document StartReport(const char* kind, const std::string& what, const Combined& 
 
 void EndReport(const std::vector<ResultSet>& sets, const Combined& combined, const ReportContext& context, ReportEnd end,
                Document* document) {
-  for (Section& section : std::array{FailuresSection(combined, context), std::move(end.further), StartsSection(combined)})
+  for (Section& section : std::array{FailuresSection(sets, combined, context), std::move(end.further), StartsSection(combined)})
     if (!section.blocks.empty()) document->sections.push_back(std::move(section));
   document->sections.push_back(EnvironmentSection(combined));
   document->sections.push_back({"limits", end.limits_title, {BulletList{std::move(end.limits)}}, true});
-  document->sections.push_back(ReproduceSection(combined, context));
+  AddSources(sets, document);
+  document->sections.push_back(ReproduceSection(sets, combined, context));
   document->sections.push_back(ConfigurationSection(sets));
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/suggest.hpp"
 #include "record/finite_tail.hpp"
+#include "results/step_reduction.hpp"
 #include "results/steps_to.hpp"
 
 namespace backplane {
@@ -139,7 +140,9 @@ Curve FinitePartOf(const Curve& curve) {
 }
 
 // Reductions that depend on a curve's end, or on all of it.
-bool IsSpoiltByDivergence(const std::string& how) { return how == "last" || how == "mean" || how == "sum" || how == "per_s"; }
+bool IsSpoiltByDivergence(const std::string& how) {
+  return how == "last" || how == "mean" || how == "sum" || how == "per_s" || how == "area" || how.starts_with("mean:");
+}
 
 bool HasDiverged(const Curve& curve) {
   FiniteTail tail;
@@ -168,6 +171,7 @@ std::vector<std::string> AllNames() {
   for (const auto& [name, reduce] : Reductions()) names.push_back(name);
   for (const std::string what : kUntil)
     for (const char* end : {"_to_min", "_to_max"}) names.push_back(what + end);
+  names.insert(names.end(), {"mean:10%", "step:1e6", "area"});
   return names;
 }
 
@@ -181,7 +185,7 @@ std::optional<ReducedName> SplitReducedName(std::string_view name) {
 
 std::optional<std::string> WhyNoReduction(std::string_view name) {
   const auto split = SplitReducedName(name);
-  if (!split || Reductions().contains(split->how) || WaitOf(split->how)) return std::nullopt;
+  if (!split || Reductions().contains(split->how) || WaitOf(split->how) || StepReduction::Of(split->how)) return std::nullopt;
   const std::vector<std::string> known = AllNames();
   return fmt::format("'{}': '@{}' is none of @{}{}", name, split->how, fmt::join(known, ", @"),
                      DidYouMean(Nearest(split->how, Candidates(known))));
@@ -204,6 +208,8 @@ void AddReductions(const std::vector<std::string>& names, Combined* combined) {
     const std::optional<Wait> wait = WaitOf(split->how);
     const auto targets = wait ? CommonTargets(*combined, split->curve, wait->lowest) : std::map<size_t, double>();
     const auto reduce = Reductions().find(split->how);
+    std::optional<StepReduction> by_steps = StepReduction::Of(split->how);
+    if (by_steps) by_steps->FindCommonSteps(*combined, split->curve);
     for (CombinedTrial& trial : combined->trials) {
       const Curve* curve = CurveOf(trial.data, split->curve);
       if (curve == nullptr) continue;
@@ -211,6 +217,7 @@ void AddReductions(const std::vector<std::string>& names, Combined* combined) {
       if (finite.empty()) continue;
       std::optional<Number> number;
       if (reduce != Reductions().end()) number = reduce->second(trial.data, finite);
+      if (by_steps) number = MaybeReading(by_steps->Value(finite, trial.group));
       if (IsSpoiltByDivergence(split->how) && HasDiverged(*curve)) number = Reading(std::nan(""));
       if (const auto target = targets.find(trial.group); target != targets.end())
         number = Until(trial.data, finite, target->second, wait->lowest, wait->what);

@@ -6,6 +6,7 @@
 //   iterations_to_min, steps_to_min, seconds_to_min (and ..._max)
 //                                 until the curve reached the target: the best value of each completed trial on the same
 //                                 machine, the worst of these. Counts env steps, and seconds without evaluations
+//   mean:P%, step:N, area         by env steps (results/step_reduction.hpp)
 // Non-finite values are ignored. A curve without a finite value has no number. If it diverged
 // (record/finite_tail.hpp), last, mean, sum and per_s are NaN.
 #pragma once
