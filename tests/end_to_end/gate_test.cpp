@@ -87,9 +87,9 @@ TEST_F(GateCommand, PassesSimilarResultsUntilTheLimitIsTight) {
   EXPECT_EQ(answer["results"][0], "outputs/pole_gate");
   const Finished undecided = Gate("alike.yaml --quiet --fail-if 'eval/return < 0%'");
   EXPECT_EQ(undecided.exit, 4) << undecided.err;
-  EXPECT_THAT(undecided.out,
-              AllOf(StartsWith("UNDECIDED: the change of eval/return is neither shown to be below 0 % nor above it."),
-                    HasSubstr("10 seeds each, after all 2 planned looks")));
+  EXPECT_THAT(undecided.out, AllOf(StartsWith("UNDECIDED: neither a pass nor a failure, because the change of eval/return is "
+                                              "not shown to be on one side of 0 %."),
+                                   HasSubstr("10 seeds each, after all 2 planned looks")));
   EXPECT_EQ(Starts("pole_gate"), 10u) << "no more seeds than the baseline has";
 }
 
@@ -161,7 +161,7 @@ TEST_F(GateCommand, AKillInTheMiddleLosesNoTrial) {
   const Finished calm = Gate(rest + "outputs/calm");
   ASSERT_EQ(calm.exit, 4) << calm.err;
   EXPECT_THAT(calm.out, StartsWith("UNDECIDED: ")) << "the verdict is the first line";
-  EXPECT_THAT(calm.err, HasSubstr("not known yet: the change of eval/return is neither"));
+  EXPECT_THAT(calm.err, HasSubstr("not known yet: neither a pass nor a failure, because the change of eval/return is not"));
   const pid_t pid = Start("gate kept/base.json " + rest + "outputs/killed");
   ASSERT_TRUE(Until([&] { return Starts("killed") >= 7; })) << ErrorsOf(pid);
   kill(pid, SIGKILL);

@@ -296,6 +296,16 @@ std::string OfRandomActions(const ComparisonParts& parts, const std::vector<size
                      text(high));
 }
 
+// " by 204 ± 105"; empty without a spread.
+std::string LeadOver(const ComparisonParts& parts, size_t chosen, size_t other, const MeasureSpec& measure) {
+  const auto difference = parts.scoring.Scores(chosen, measure).DifferenceFrom(parts.scoring.Scores(other, measure));
+  if (!difference) return "";
+  Number lead = Reading(std::abs(difference->value));
+  const double half = (difference->high - difference->low) / 2;
+  lead.low = lead.value - half, lead.high = lead.value + half;
+  return " by " + WithUnit(lead, measure);
+}
+
 std::string Best(const ComparisonParts& parts, size_t group, const MeasureSpec& measure) {
   const std::vector<size_t> all = PointsIn(parts, group);
   std::vector<size_t> with_value;
@@ -376,7 +386,8 @@ std::string RivalsOf(const ComparisonParts& parts, size_t chosen, const MeasureS
   }
   std::string text;
   if (alike.empty()) {
-    text = fmt::format("; shown to be better than {}{}", with_value(worse[0]), worse.size() == 1 ? "" : " and all below it");
+    text = fmt::format("; shown to be better than {}{}{}", with_value(worse[0]), LeadOver(parts, chosen, worse[0], measure),
+                       worse.size() == 1 ? "" : " and than all below it");
   } else {
     const size_t named = std::min(kNamed, alike.size());
     std::vector<std::string> names;

@@ -207,7 +207,8 @@ std::vector<JudgedPoint> Scoring::VerdictsAgainst(size_t baseline, const Measure
         is_told ? Directed(tests[i].verdict == statistics::Verdict::kMore, measure.direction) : PointVerdict::kNotShown;
     if (scores[i].below_floors) verdict = PointVerdict::kBelowFloors;
     const std::string evidence =
-        scores[i].below_floors ? "" : EvidenceText(tests[i], tests.size(), HasSpread(values[i]) || HasSpread(base.values));
+        scores[i].below_floors ? ""
+                               : EvidenceText(tests[i], tests.size(), HasSpread(scores[i].values) || HasSpread(base.values));
     judged[tested[i]] = {verdict, Detail(scores[i], base, verdict, evidence)};
   }
   return judged;

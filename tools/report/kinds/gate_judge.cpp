@@ -229,7 +229,8 @@ class Gate {
     if (test.side != Side::kNotShown)
       return fmt::format("{}: {} is {} {}. {}.", out_.verdict == GateVerdict::kFail ? "FAIL" : "PASS", what,
                          test.side == Side::kBelow ? "below" : "above", limit, evidence);
-    std::string text = fmt::format("UNDECIDED: {} is neither shown to be below {} nor above it. {}.", what, limit, evidence);
+    std::string text = fmt::format(
+        "UNDECIDED: neither a pass nor a failure, because {} is not shown to be on one side of {}. {}.", what, limit, evidence);
     if (test.unconfirmed && scores_.terms.goal)
       text += " The log-rank test finds a change, but the means point the other way; a decision needs both.";
     else if (test.unconfirmed && test.difference)
@@ -245,10 +246,10 @@ class Gate {
   }
 
   std::string Needed() const {
-    return fmt::format(" With about {}, {:g} % of gates would decide a change of {}.",
-                       condition_.speed ? fmt::format("{} blocks, or on a machine with less noise", *out_.needed)
+    return fmt::format(" If this is the true change, a gate with about {} decides in {:g} % of cases.",
+                       condition_.speed ? fmt::format("{} blocks, or on a machine with less noise,", *out_.needed)
                                         : fmt::format("{} seeds per side", *out_.needed),
-                       100 * statistics::kPower, Signed(*out_.change_pct));
+                       100 * statistics::kPower);
   }
 
   // "Change -12.3 % (90 % interval -15.1 % to -9.4 %): baseline 195 ± 4, now 171 ± 5 (± 95 %); 5 seeds each, decided at look 1

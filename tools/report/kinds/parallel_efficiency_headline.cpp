@@ -86,7 +86,9 @@ std::string ParallelEfficiencyHeadline(const ParallelEfficiency& analysis) {
   if (!has_interval) return text + ".";
   const auto known =
       std::ranges::find_if(analysis.settings, [](const Setting& setting) { return setting.sps && setting.sps->low; });
-  return text + (known == analysis.settings.end() ? "." : fmt::format(". Intervals are 95 %, over {}.", known->sps->of));
+  return text + (known == analysis.settings.end()
+                     ? "."
+                     : fmt::format(". Intervals are 95 %, over {} {}.", known->sps->n, known->sps->of));
 }
 
 std::vector<std::string> AsFastAs(const Setting& fastest, const ParallelEfficiency& analysis) {

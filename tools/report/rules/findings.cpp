@@ -86,9 +86,10 @@ void Judge(const Rule& rule, const std::vector<Case>& cases, Diagnosis* diagnosi
 
 // Findings from void times get a low confidence and are no headline.
 void VoidTimes(size_t busy, size_t cases, Diagnosis* diagnosis) {
-  diagnosis->why_void =
-      fmt::format("Not trustworthy: the machine was busy. Other programs wanted the cores while {} of {} {} ran", busy, cases,
-                  cases == 1 ? "setting" : "settings");
+  diagnosis->why_void = fmt::format(
+      "Not trustworthy: the machine was busy. Other programs wanted the cores while {} of {} {} ran; run again on an idle "
+      "machine",
+      busy, cases, cases == 1 ? "setting" : "settings");
   const auto is_of_times = [](const Finding& finding) {
     return std::any_of(Rules().begin(), Rules().end(),
                        [&](const Rule& rule) { return rule.info.id == finding.id && !rule.holds_when_busy; });

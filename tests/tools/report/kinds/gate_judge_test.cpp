@@ -78,7 +78,7 @@ TEST(GateJudge, SeedsNeededHaveTheirPower) {
   const GateJudgement undecided = JudgeReturns({101, 102, 103, 104, 105}, {101, 103, 102, 104, 106}, kNoLoss, std::nullopt);
   EXPECT_EQ(undecided.needed, 960u);
   EXPECT_THAT(undecided.sentence,
-              testing::EndsWith(" With about 960 seeds per side, 80 % of gates would decide a change of +0.194 %."));
+              testing::EndsWith(" If this is the true change, a gate with about 960 seeds per side decides in 80 % of cases."));
 }
 
 TEST(GateJudge, ExplainsTestsThatDisagree) {

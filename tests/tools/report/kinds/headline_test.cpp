@@ -32,7 +32,7 @@ std::string Headline(const std::vector<TrialData>& trials) {
 
 TEST(Headline, ComparesSpeedsAsARatioToTheBaseline) {
   // By hand: 1.9 x (exp(2.7764 x sqrt(2) x 0.00995) - exp(-...)) / 2 = 0.0743.
-  EXPECT_EQ("4 x 1 is 1.90 ± 0.07 times as fast as 1 x 1 (1,900 ± 52 steps/s). Intervals are 95 %, over seeds.",
+  EXPECT_EQ("4 x 1 is 1.90 ± 0.07 times as fast as 1 x 1 (1,900 ± 52 steps/s). Intervals are 95 %, over 2 seeds.",
             Headline(Speeds({{1, 1000}, {2, 1500}, {4, 1900}, {8, 1200}})));
 }
 
@@ -54,7 +54,7 @@ TEST(Headline, ReportsThatNoSettingIsShownToBeFaster) {
       "No setting is shown to be faster than the baseline, 1 x 1 (1,000 ± 28 steps/s); 4 x 1 is the fastest of the others, "
       "with 1.02 ± "))
       << close;
-  EXPECT_TRUE(Contains(close, " times its speed: measure longer. Intervals are 95 %, over seeds.")) << close;
+  EXPECT_TRUE(Contains(close, " times its speed: measure longer. Intervals are 95 %, over 2 seeds.")) << close;
   EXPECT_TRUE(Contains(Headline(Speeds({{1, 1000}, {2, 800}, {4, 700}, {8, 900}})),
                        "; 8 x 1 is the fastest of the others, with 0.900 ± "));
 }
@@ -218,6 +218,7 @@ TEST(Headline, PointsOfOneValueAreNotSeparated) {
                        " Identical, to the last bit: runners=2 envs=1 ("));
 }
 
+// By hand: the standard error of each difference is 1, and t is 2.306 with 8 degrees of freedom.
 TEST(Headline, NamesASweepsBestPointAndItsRivals) {
   EXPECT_EQ(
       "runners=4 envs=1 has the best eval/return: 21.00 ± 1.96; not shown to be better than runners=2 envs=1 "
@@ -225,7 +226,7 @@ TEST(Headline, NamesASweepsBestPointAndItsRivals) {
       ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), Returns(4, 19, 5)}, {}));
   EXPECT_EQ(
       "runners=2 envs=1 has the best eval/return: 20.00 ± 1.96; shown to be better than runners=1 envs=1 "
-      "(10.00 ± 1.96); 5 seeds each. ± is a 95 % interval over seeds; higher is better.",
+      "(10.00 ± 1.96) by 10.00 ± 2.31; 5 seeds each. ± is a 95 % interval over seeds; higher is better.",
       ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5)}, {}));
   EXPECT_EQ(
       "runners=2 envs=1 has the best eval/return: 18; the next is runners=1 envs=1 (8), but one seed per point cannot "
@@ -243,7 +244,7 @@ TEST(Headline, TheBestWithoutASpreadFollowsTheExactTest) {
   // By hand: 2 of C(10, 5) = 252 permutations, times 3 pairs of points, is 0.024; times 10 pairs, 0.079.
   EXPECT_EQ(
       "runners=2 envs=1 has the best eval/return: 500 ± 0; shown to be better than runners=1 envs=1 (9.4 ± 0) "
-      "and all below it; 5 seeds each. ± is a 95 % interval over seeds; higher is better.",
+      "and than all below it; 5 seeds each. ± is a 95 % interval over seeds; higher is better.",
       ComparisonHeadlineOf({solved(1, 9.4), solved(2, 500), solved(4, 9.4)}, {}));
   EXPECT_TRUE(
       Contains(ComparisonHeadlineOf({solved(1, 9.4), solved(2, 500), solved(4, 9.4), solved(8, 9.4), solved(16, 9.4)}, {}),
@@ -254,10 +255,10 @@ TEST(Headline, CountsOnlyTheSeedsOfPointsThatWereJudged) {
   std::vector<TrialData> failed = Returns(4, 30, 2);
   failed[0].state = TrialState::kFailed;
   failed[0].outcome = Outcome::kPlugin;
-  EXPECT_TRUE(Contains(
-      ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), failed}, {}),
-      "shown to be better than runners=1 envs=1 (10.00 ± 1.96); 5 seeds each; not considered: runners=4 envs=1 (1 of 2 runs "
-      "failed)."));
+  EXPECT_TRUE(Contains(ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), failed}, {}),
+                       "shown to be better than runners=1 envs=1 (10.00 ± 1.96) by 10.00 ± 2.31; 5 seeds each; not considered: "
+                       "runners=4 envs=1 (1 of 2 runs "
+                       "failed)."));
 }
 
 TEST(Headline, TheBestFollowsTheFilesSelection) {
@@ -272,7 +273,8 @@ TEST(Headline, TheBestFollowsTheFilesSelection) {
 TEST(Headline, OneShortPointSilencesNoOther) {
   EXPECT_EQ(
       "runners=4 envs=1 has the best eval/return: 32.00 ± 1.96; shown to be better than runners=1 envs=1 "
-      "(10.00 ± 1.96); 5 seeds each; too few seeds to compare it with runners=2 envs=1. ± is a 95 % interval over seeds; "
+      "(10.00 ± 1.96) by 22.00 ± 2.31; 5 seeds each; too few seeds to compare it with runners=2 envs=1. ± is a 95 % interval "
+      "over seeds; "
       "higher is better.",
       ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 1), Returns(4, 30, 5)}, {}));
 }
