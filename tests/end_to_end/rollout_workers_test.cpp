@@ -33,14 +33,14 @@ constexpr char kPpo[] =
     "env: {plugin: cartpole}\n"
     "learner: {plugin: ppo, options: {train_batch_size: 480, minibatch_size: 120, num_epochs: 2, hidden: [16], normalize_obs: "
     "true}}\n";
-constexpr char kMappo[] =
+constexpr char kMappoOfWorkers[] =
     "env: {plugin: uav_grid, options: {max_steps: 15, grid_size: 16, n_obstacles: 9}}\n"
     "learner: {plugin: mappo, options: {train_batch_size: 240, num_epochs: 2, hidden: [16]}}\n";
 // Its policy is its whole state.
-constexpr char kRandom[] = "env: {plugin: pendulum}\nlearner: {plugin: random, options: {horizon: 30}}\n";
+constexpr char kRandomOfPendulum[] = "env: {plugin: pendulum}\nlearner: {plugin: random, options: {horizon: 30}}\n";
 
 TEST_F(RolloutWorkers, GiveTheSameBitsForAnyNumber) {
-  for (const auto& [learner, parts] : {std::pair{"ppo", kPpo}, {"mappo", kMappo}, {"random", kRandom}}) {
+  for (const auto& [learner, parts] : {std::pair{"ppo", kPpo}, {"mappo", kMappoOfWorkers}, {"random", kRandomOfPendulum}}) {
     const std::string whole = std::string(learner) + "0";
     for (const int workers : kLooksForRaces ? std::vector{0, 2} : std::vector{0, 1, 2, 4}) {
       if (workers == 1 && std::string(learner) == "random") continue;
@@ -142,7 +142,7 @@ TEST_F(RolloutWorkers, AStoppedTrialResumesWithAnyNumber) {
 // A limit on file sizes leaves no room for the rollouts, but for all files of the trial.
 TEST_F(RolloutWorkers, WithoutSharedMemoryGiveTheSameBits) {
   for (const char* name : {"whole", "sent"})
-    Write(std::string(name) + ".yaml", Text(name, kMappo, "budget: {iterations: 3}\n"));
+    Write(std::string(name) + ".yaml", Text(name, kMappoOfWorkers, "budget: {iterations: 3}\n"));
   ASSERT_EQ(Run("run whole.yaml").exit, 0);
   const Finished run =
       Wait(StartCommand("ulimit -f 2048; exec " BACKPLANE_BINARY_DIR "/bin/backplane run sent.yaml --set rollout.workers=2"));
