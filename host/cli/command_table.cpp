@@ -35,8 +35,7 @@ Commands EvaluateCommands() { return {OfTool(kEvaluateCommand), OfTool(kInspectC
 Commands ArchiveCommands() {
   return {OfTool(kPackCommand), OfTool(kUnpackCommand), OfTool(kVerifyCommand), OfTool(kGcCommand)};
 }
-// A command of two words, such as "import X", comes before "import": the first one that fits is started.
-Commands ImportCommands() { return {OfTool(kImportPolicyCommand), OfTool(kImportCommand)}; }
+Commands ImportCommands() { return {OfTool(kImportCommand), OfTool(kImportPolicyCommand)}; }
 Commands NewCommands() { return {OfTool(kNewCommand)}; }
 Commands SdkCommands() { return {OfTool(kSdkCommand)}; }
 Commands SetupCommands() {

@@ -142,9 +142,12 @@ std::optional<int> StartTool(const std::string& program, const std::vector<std::
   const bool completes = !words.empty() && words.front() == "complete";
   if (at + (completes ? 1 : 0) >= words.size()) return std::nullopt;
   const std::vector<std::string> typed(words.begin() + static_cast<std::ptrdiff_t>(at), words.end() - (completes ? 1 : 0));
-  const auto own = std::ranges::find_if(
-      commands, [&](const Command& command) { return !command.tool.empty() && IsTyped(command.name, typed); });
-  if (own != commands.end()) {
+  const Command* own = nullptr;  // "import policy" rather than "import"
+  for (const Command& command : commands) {
+    const bool fits = !command.tool.empty() && IsTyped(command.name, typed);
+    if (fits && (own == nullptr || command.name.size() > own->name.size())) own = &command;
+  }
+  if (own != nullptr) {
     const fs::path file = FindProgram(own->tool, ToolFolders());
     if (!file.empty()) return Execute(file, program, words);
     LogError("backplane: {}", MissingTool(*own));
