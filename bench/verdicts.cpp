@@ -282,8 +282,12 @@ void PairOfGoals(const std::string& what, double shape, double never, double slo
       const Arrivals base = Race(rng, n, shape, never, slower);
       return AnySaid(JudgeAgainst(std::vector<Arrivals>{Race(rng, n, shape, never)}, base, static_cast<uint64_t>(repeat)));
     });
+}
+
+void LooksOfGoals(const std::string& what, double shape, double never, double slower) {
+  const Bar bar = slower == 1 ? Bar::kAtMost : Bar::kNone;
   Count(what + "verdict of looks, 5 x 5 seeds", bar, 0.06, [=](bp_rng* rng, int repeat) {
-    const GroupSequentialTest::Plan plan{.looks = kLooks, .deals = 2'000, .seed = static_cast<uint64_t>(repeat)};
+    const GroupSequentialTest::Plan plan{.looks = kLooks, .deals = 1'000, .seed = static_cast<uint64_t>(repeat)};
     const Arrivals a = Race(rng, kSeeds * kLooks, shape, never), b = Race(rng, kSeeds * kLooks, shape, never, slower);
     return TakeLooks(a, b, kSeeds, plan).confirmed;
   });
@@ -291,7 +295,7 @@ void PairOfGoals(const std::string& what, double shape, double never, double slo
     Count(what + (side == Side::kAbove ? "gate > 0% fails, 5 x 5 seeds" : "gate > 0% passes, 5 x 5 seeds"), bar, 0.06,
           [=](bp_rng* rng, int repeat) {
             const Arrivals a = Race(rng, kSeeds * kLooks, shape, never), b = Race(rng, kSeeds * kLooks, shape, never, slower);
-            return TestArrivals(a, b, 1, {.n = kSeeds, .looks = kLooks, .deals = 2'000, .seed = static_cast<uint64_t>(repeat)})
+            return TestArrivals(a, b, 1, {.n = kSeeds, .looks = kLooks, .deals = 1'000, .seed = static_cast<uint64_t>(repeat)})
                        .side == side;
           });
 }
@@ -324,10 +328,12 @@ void Goals() {
       std::snprintf(what, sizeof what, "goal, %.0f %% never, shape %g: ", 100 * never, shape);
       PairOfGoals(what, shape, never, 1);
       TenOfGoals(what, shape, never);
+      if (never == 0.3) LooksOfGoals(what, shape, never, 1);
     }
   }
   PairOfGoals("goal, 10 % of one never, other 2 x slower: ", 2, 0.1, 2);
-  // Both means are equal: half of the trials at once and half never, or all at the middle.
+  LooksOfGoals("goal, 10 % of one never, other 2 x slower: ", 2, 0.1, 2);
+  // Both means are equal: half of the trials arrive early and half never, or all arrive near the middle.
   for (const size_t n : {size_t{5}, size_t{8}})
     Count("goal, equal means, crossing curves: verdict, " + std::to_string(n) + " seeds", Bar::kNone, 0, [=](bp_rng* rng, int) {
       Arrivals half(n), middle(n);
@@ -342,8 +348,8 @@ void Goals() {
 int main(int argc, char** argv) {
   const std::string only = argc == 2 ? argv[1] : "";
   quick = only == "quick";
-  const std::pair<const char*, void (*)()> sections[] = {
-      {"equal", EqualPoints}, {"better", OneBetterPoint}, {"looks", Looks}, {"gates", Gates}, {"margin", AtTheMargin}, {"goals", Goals}};
+  const std::pair<const char*, void (*)()> sections[] = {{"equal", EqualPoints}, {"better", OneBetterPoint}, {"looks", Looks},
+                                                         {"gates", Gates},       {"margin", AtTheMargin},    {"goals", Goals}};
   const bool is_section = std::ranges::any_of(sections, [&](const auto& section) { return only == section.first; });
   if (argc > 2 || (argc == 2 && !quick && !is_section)) {
     std::fprintf(stderr, "usage: bench_verdicts [quick | equal | better | looks | gates | margin | goals]\n");

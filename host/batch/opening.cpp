@@ -68,8 +68,8 @@ std::optional<StateChange> ChangeByBudget(const TrialFolder& folder, const Budge
   if (extends == waits) return std::nullopt;
   if (waits) return StateChange{TrialState::kCompleted, "its budget is used up", StateReason::kWithin};
   const char* const from =
-      HasCheckpoint(folder.checkpoint()) ? "from its last checkpoint" : "from scratch, without a checkpoint";
-  return StateChange{TrialState::kPlanned, fmt::format("its budget has grown; it runs on {}", from), StateReason::kExtended};
+      HasCheckpoint(folder.checkpoint()) ? "from its last checkpoint" : "from scratch, because it has no checkpoint";
+  return StateChange{TrialState::kPlanned, fmt::format("its budget has grown; it resumes {}", from), StateReason::kExtended};
 }
 
 }  // namespace

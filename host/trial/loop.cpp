@@ -124,7 +124,8 @@ bool TrialLoop::StartIteration(const bp_request& request) {
   const Experiment& experiment = parts_.spec.experiment;
   collecting_.Of(request).Check(request);
   if (parts_.moment) parts_.moment->Check(request);
-  if (Reached(experiment.budget, SpentNow()) || state_.goal.reached() || speed_.measuring().Ended(state_.clock.attempt_s()) || EndedByMonitor())
+  if (Reached(experiment.budget, SpentNow()) || state_.goal.reached() || speed_.measuring().Ended(state_.clock.attempt_s()) ||
+      EndedByMonitor())
     return false;
   if (evaluation_.DueAtStart()) EvaluateAtStart(request);
   checkpointing_.BeginIteration(request);

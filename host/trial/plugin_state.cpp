@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <utility>
 
 #include "backplane/ext/policy.h"
@@ -31,8 +32,15 @@ void LoadLearner(const bp_learner_state_1& state, LearnerInstance& learner, cons
 
 namespace {
 
+// The table in plugins that were built before it had `start`.
+struct PolicyWithoutStart {
+  uint32_t struct_size, reserved;
+  void* slots[3];
+};
+static_assert(sizeof(PolicyWithoutStart) == offsetof(bp_learner_policy_1, start));
+
 const bp_learner_policy_1* PolicyOf(const LearnerInstance& learner) {
-  return learner.Extension<bp_learner_policy_1>(BP_LEARNER_POLICY_1);
+  return reinterpret_cast<const bp_learner_policy_1*>(learner.Extension<PolicyWithoutStart>(BP_LEARNER_POLICY_1));
 }
 
 }  // namespace

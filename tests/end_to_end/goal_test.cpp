@@ -59,8 +59,9 @@ TEST_F(GoalOfTrial, NeedsAMetricThatEvaluationsRecord) {
   Write("odd.yaml", Text("odd", "{eval/retrun: 5}"));
   const Finished run = Run("run odd.yaml");
   EXPECT_EQ(run.exit, 2);
-  EXPECT_THAT(run.err, HasSubstr("budget.until: expected a metric that evaluations of env.cartpole record, got 'eval/retrun' (did "
-                                 "you mean 'eval/return'?)"));
+  EXPECT_THAT(run.err,
+              HasSubstr("budget.until: expected a metric that evaluations of env.cartpole record, got 'eval/retrun'; did "
+                        "you mean 'eval/return'?"));
 }
 
 // The second attempt counts the evaluations of the first one.
@@ -101,22 +102,25 @@ monitors: []
 
 // Two arms that differ in the steps of an iteration, so the second needs twice as many per evaluation.
 TEST_F(GoalOfTrial, ComparesArmsByTheirSteps) {
-  Write("arms.yaml", Text("arms", "{eval/return: 2, for: 2}",
-                          "compare:\n  arms: [{name: short}, {name: long, learner.options.horizon: 32}]\n  looks: {n: 5, max: 1}\n"));
+  Write("arms.yaml",
+        Text("arms", "{eval/return: 2, for: 2}",
+             "compare:\n  arms: [{name: short}, {name: long, learner.options.horizon: 32}]\n  looks: {n: 5, max: 1}\n"));
   const Finished compare = Run("compare arms.yaml");
   ASSERT_EQ(compare.exit, 0) << compare.err << compare.out;
   // By hand: two evaluations are after four iterations of 64 and 128 steps, on every seed.
   EXPECT_THAT(compare.out, HasSubstr("short reaches eval/return 2 sooner than long: 256"));
   EXPECT_THAT(compare.out, HasSubstr("against 512"));
-  Write("biased.yaml", Text("biased", "{eval/return: 2, for: 2}",
-                            "compare:\n  arms: [{name: short}, {name: long, learner.options.horizon: 32}]\n  metric: eval/return\n"));
+  Write("biased.yaml",
+        Text("biased", "{eval/return: 2, for: 2}",
+             "compare:\n  arms: [{name: short}, {name: long, learner.options.horizon: 32}]\n  metric: eval/return\n"));
   const Finished biased = Run("compare biased.yaml");
   EXPECT_EQ(biased.exit, 2);
-  EXPECT_THAT(biased.err, HasSubstr("biased.yaml:11:11: error: compare.metric: expected steps_to(eval/return, 2), got eval/return"));
+  EXPECT_THAT(biased.err,
+              HasSubstr("biased.yaml:10:3: error: compare.metric: expected steps_to(eval/return, 2), got eval/return"));
 }
 
 TEST_F(GoalOfTrial, GatesCountItsSteps) {
-  Write("gated.yaml", Text("gated", "{eval/return: 2, for: 2}", "sweep: {seeds: {n: 5}}\n"));
+  Write("gated.yaml", Text("gated", "{eval/return: 2, for: 2}", "sweep: {seeds: {n: 10}}\n"));
   ASSERT_EQ(Run("run gated.yaml").exit, 0);
   const Finished save = Run("gate save outputs/gated --to base.json");
   ASSERT_EQ(save.exit, 0) << save.err;

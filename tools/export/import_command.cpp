@@ -24,7 +24,7 @@ struct ImportArgs {
 
 int ImportPolicy(const ImportArgs& args) {
   const std::string python = FindPython();
-  ProcessCall call{{python, BesideProgram("backplane-import.py").string(), args.source.string(), args.to.string(),
+  ProcessCall call{{python, BesideProgram("backplane-import-policy.py").string(), args.source.string(), args.to.string(),
                     args.statistics, args.activation, args.without_critic ? "none" : "critic"}};
   call.shows_output = true, call.limit = kImportLimit;
   const ProcessEnd end = RunProcess(call);

@@ -35,8 +35,8 @@ int ExportRuns(const ExportRunsArgs& args) {
   call.shows_output = true, call.limit = kExportLimit;
   const ProcessEnd end = RunProcess(call);
   if (end.started && !program.empty()) return end.ok() ? kOk : end.code != 0 ? end.code : kFailed;
-  LogError("backplane export {}: cannot start {} {}: {}\nhint: set BACKPLANE_PYTHON to a Python 3.10 or newer", args.tool, python,
-           kExportProgram, end.err);
+  LogError("backplane export {}: cannot start {} {}: {}\nhint: set BACKPLANE_PYTHON to a Python 3.10 or newer", args.tool,
+           python, kExportProgram, end.err);
   return kFailed;
 }
 

@@ -26,7 +26,7 @@ struct ImportArgs {
 std::vector<std::string> WordsOf(const ImportArgs& args) {
   std::vector<std::string> words = {"--program=" + args.typed_program, "--host=" + BesideProgram("backplane").string()};
   const std::pair<const char*, const std::string*> options[] = {
-      {"--to", &args.to},     {"--name", &args.name},           {"--seed-key", &args.seed_key}, {"--metric", &args.metric},
+      {"--to", &args.to},     {"--name", &args.name},           {"--seed-key", &args.seed_key},   {"--metric", &args.metric},
       {"--task", &args.task}, {"--direction", &args.direction}, {"--reference", &args.reference}, {"--join", &args.join},
       {"--step", &args.step}};
   for (const auto& [option, value] : options)
@@ -47,7 +47,8 @@ int Import(const ImportArgs& args) {
   call.shows_output = true, call.limit = kImportCommandLimit;
   const ProcessEnd end = RunProcess(call);
   if (end.started) return end.ok() ? kOk : end.code != 0 ? end.code : kFailed;
-  LogError("backplane import: cannot start {}: {}\nhint: set BACKPLANE_PYTHON to a Python 3.10 or newer", call.words.front(), end.err);
+  LogError("backplane import: cannot start {}: {}\nhint: set BACKPLANE_PYTHON to a Python 3.10 or newer", call.words.front(),
+           end.err);
   return kFailed;
 }
 

@@ -210,11 +210,12 @@ int CompareBitsOf(const CompareArgs& args) {
   return CompareBitsCommand(args.subjects, run.json, run.quiet);
 }
 
-// Runs of other tools become one folder, whose arms are the paths, unless there are results folders of our own, too. False after
-// an error.
+// Runs of other tools become one folder, whose arms are the paths, unless there are results folders of our own, too. False
+// after an error.
 bool ReplaceForeignArms(CompareArgs* args) {
   const ForeignChoices choices{args->metric, args->direction, args->subjects.size() > 1};
-  if (!std::ranges::all_of(args->subjects, MayBeForeign)) return ReplaceForeign(&args->subjects, args->run.typed_program, choices);
+  if (!std::ranges::all_of(args->subjects, MayBeForeign))
+    return ReplaceForeign(&args->subjects, args->run.typed_program, choices);
   const std::optional<fs::path> made = ImportForeign(args->subjects, args->run.typed_program, choices);
   if (made && !made->empty()) args->subjects = {*made};
   return made.has_value();

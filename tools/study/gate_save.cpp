@@ -112,7 +112,8 @@ void KeepPlugins(const fs::path& experiment, const TrialFile& trial, const GateB
   fs::rename(made, folder);
 }
 
-// The steps to the goal of budget.until; else eval/return or return; for a command without either, its first own metric. Empty: none.
+// The steps to the goal of budget.until; else eval/return or return; for a command without either, its first own metric. Empty:
+// none.
 std::string MeasureToGate(const GateBaseline& baseline) {
   std::vector<std::string> names = {"eval/return", "return"};
   if (const std::optional<Goal> until = GoalOfConfig(baseline.config)) names.insert(names.begin(), until->StepsMeasure());

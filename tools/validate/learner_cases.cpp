@@ -480,6 +480,9 @@ std::vector<Case> LearnerCases() {
       {"policy-acts", kOfLearners, "A loaded policy acts like the learner that saved it, without a plan.",
        "Save and load everything that `act` reads, and prepare it in `load`.", PolicyActs,
        kTrains | CallSet{PluginCall::kSave, PluginCall::kLoad, PluginCall::kOtherExtension}, Evidence::kCompares},
+      {"policy-starts", kOfLearners, "A new learner that starts from a policy acts like it, and trains.",
+       "Load the whole policy in `start`, and keep only seeds and counters.", PolicyStarts,
+       kTrains | CallSet{PluginCall::kSave, PluginCall::kLoad}, Evidence::kCompares},
       {"improves", kOfLearners, "On an easy task the return rises after some iterations.",
        "Test it on a task that you know; check the learning rate.", Improves, kTrains},
   };

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "backplane/ext/policy.h"
 #include "trial/plugin_state.hpp"
 #include "validate/doing.hpp"
@@ -21,25 +19,9 @@ void NeedSameActs(DrivenLearner& a, DrivenLearner& b, uint32_t flags, const char
                "different bytes");
 }
 
-// A new trial acts greedily like the policy from which it starts, and explores by its own seed.
-void NeedStart(Subject& subject, DrivenLearner& learner, const std::vector<std::byte>& saved) {
-  DrivenLearner fresh(subject, {});
-  NowDoing("start (policy)");
-  StartPolicy(fresh.learner(), saved);
-  fresh.Act({0, fresh.rows()}, BP_ACT_GREEDY, 3), learner.Act({0, learner.rows()}, BP_ACT_GREEDY, 3);
-  for (uint64_t r = 0; r < fresh.rows(); ++r)
-    if (fresh.ActedBytes(r) != learner.ActedBytes(r))
-      FailCase(fmt::format("greedy act of row {} after start (policy)", r), "the bytes of the learner that saved it",
-               "different bytes");
-  fresh.Train(1);
-}
-
 void NeedForm(LearnerInstance& learner) {
   NowDoing("form");
-  const auto* policy = learner.Extension<bp_learner_policy_1>(BP_LEARNER_POLICY_1);
-  const char* const form = learner.Call("form", [&](bp_learner* handle) { return policy->form(handle); });
-  if (form == nullptr || !nlohmann::json::parse(form, nullptr, false).is_object())
-    FailCase("form of the policy", "a JSON object", form == nullptr ? "NULL" : form);
+  PolicyForm(learner);  // throws unless it is a JSON object
 }
 
 }  // namespace
@@ -62,7 +44,22 @@ void PolicyActs(Subject& subject, CaseResult* result) {
   NeedSameActs(learner, copy, BP_ACT_EXPLORE, "exploring");
   NeedSameActs(learner, copy, BP_ACT_GREEDY, "greedy");
   NeedForm(copy.learner());
-  NeedStart(subject, learner, *saved);
+}
+
+// Like a trial with `learner.start_from`.
+void PolicyStarts(Subject& subject, CaseResult* result) {
+  NeedTwoInstances(subject);
+  DrivenLearner learner(subject, {});
+  if (!OffersPolicy(learner.learner())) SkipCase("does not offer " BP_LEARNER_POLICY_1);
+  learner.Train(1);
+  NowDoing("save (policy)");
+  const auto saved = SavePolicy(learner.learner());
+  result->note = fmt::format("{} bytes", saved->size());
+  DrivenLearner fresh(subject, {});
+  NowDoing("start (policy)");
+  StartPolicy(fresh.learner(), *saved);
+  NeedSameActs(learner, fresh, BP_ACT_GREEDY, "greedy");
+  fresh.Train(1);
 }
 
 }  // namespace backplane

@@ -1,4 +1,4 @@
-// The case of a learner's policy ("bp.learner.policy/1").
+// The cases of a learner's policy ("bp.learner.policy/1").
 #pragma once
 
 #include "validate/subject.hpp"
@@ -7,5 +7,6 @@
 namespace backplane {
 
 void PolicyActs(Subject& subject, CaseResult* result);
+void PolicyStarts(Subject& subject, CaseResult* result);
 
 }  // namespace backplane

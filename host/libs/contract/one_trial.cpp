@@ -7,6 +7,7 @@
 
 #include "base/sha256.hpp"
 #include "record/find_trial.hpp"
+#include "record/imported_runs.hpp"
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 
@@ -47,6 +48,7 @@ OneTrial OpenTrial(const std::filesystem::path& out, const std::string& name) {
 }
 
 std::vector<OneTrial> OpenTrials(const std::filesystem::path& out, const std::vector<std::string>& names) {
+  RejectImported(out);
   const std::vector<PlanLine> plan = PlanLinesOf(out);
   std::vector<std::string> ids;
   for (const std::string& name : names)

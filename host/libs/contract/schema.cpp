@@ -1,10 +1,9 @@
 #include "contract/schema.hpp"
 
-#include <filesystem>
 #include <unordered_map>
 
 #include "contract/codec.hpp"
-#include "contract/start_source.hpp"
+#include "record/kept_start.hpp"
 #include "text/split_list.hpp"
 
 namespace backplane {
@@ -50,15 +49,6 @@ HostKey In(HostKey key, const char* canonical, decltype(HostKey::identity) ident
   return key;
 }
 
-// A path that starts at the current folder, like output.dir.
-HostKey FromHere(HostKey key) {
-  key.set = [](const HostKey&, const json& j, Experiment* e) {
-    e->start_from.reset();
-    if (j.is_string()) e->start_from = std::filesystem::absolute(j.get<std::string>()).lexically_normal().string();
-  };
-  return key;
-}
-
 // A number as such and null for none, or no place at all.
 std::optional<json> PlaceIf(bool stands, const std::optional<double>& value) {
   if (!stands) return std::nullopt;
@@ -91,12 +81,12 @@ const std::vector<HostKey>& Table() {
                   "learner.id")),
       Key("learner.options", kIdentity, Type::kPluginOptions, "", nullptr, "hyperparameters", "options of the learner",
           MEMBER(learner.options)),
-      FromHere(In(Key("learner.start_from", kIdentity, Type::kText, "", nullptr,
+      In(Key("learner.start_from", kIdentity, Type::kText, "", nullptr,
                       "init_from,restore_from,load_policy,warm_start,pretrained_policy",
                       "trained policy to start from: OUT/TRIAL, OUT/TRIAL@best or a file of `backplane import policy`",
                       MEMBER(start_from)),
                   kStartKey,
-                  [](const Experiment& e) { return e.start_from ? std::optional<json>(*e.start_from) : std::nullopt; })),
+                  [](const Experiment& e) { return e.start_from ? std::optional<json>(*e.start_from) : std::nullopt; }),
       In(Key("learner.start_optimizer", kIdentity, Type::kFlag, "", "false", "",
              "with start_from: also loads the other trial's optimizer", MEMBER(start_optimizer)),
          "learner.start_optimizer",

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "contract/line_pattern.hpp"
 #include "contract/placeholders.hpp"
 #include "contract/policy.hpp"
+#include "record/kept_start.hpp"
 #include "text/units.hpp"
 #include "yaml/errors.hpp"
 #include "yaml/flow_text.hpp"
@@ -259,6 +261,12 @@ class ValueReader {
     return Fail(node, fmt::format("{}: expected one of {}, got {}", name_, wanted, Describe(node)));
   }
 
+  // Starts at the current folder, like output.dir.
+  std::optional<json> ReadStart(const Node& node) {
+    if (node.text.empty()) return Fail(node, fmt::format("{}: expected a trial or a file, got an empty text", name_));
+    return json(std::filesystem::absolute(node.text).lexically_normal().string());
+  }
+
   std::optional<json> ReadText(const Node& node) {
     bool listed = rule_.type == ValueType::kEnum || !rule_.range.empty();
     if (listed) return Fail(node, fmt::format("{}: expected one of {}, got {}", name_, rule_.range, Describe(node)));
@@ -268,6 +276,7 @@ class ValueReader {
     if (rule_.type == ValueType::kName && !IsNameText(node.text)) {
       return Fail(node, fmt::format("{}: expected a name of letters, digits, '_', '-' and '.', got '{}'", name_, node.text));
     }
+    if (name_ == kStartKey) return ReadStart(node);
     return json(rule_.type == ValueType::kPath ? AbsolutePath(node.text, node.mark) : node.text);
   }
 

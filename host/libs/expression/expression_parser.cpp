@@ -267,7 +267,9 @@ Term ExpressionParser::Goal(size_t offset, const std::string& function) {
   SkipBlanks();
   const size_t number = at_;
   while (at_ < text_.size() && text_[at_] != ')') ++at_;
-  const std::optional<double> value = ParseNumber(text_.substr(number, at_ - number));
+  std::string_view written = text_.substr(number, at_ - number);
+  while (written.ends_with(' ')) written.remove_suffix(1);
+  const std::optional<double> value = ParseNumber(written);
   if (metric.empty() || !has_number || !value || !TakeSymbol(")"))
     Fail(offset, fmt::format("expected a metric and a number, such as {0}(eval/return, 475), got '{1}'", function,
                              text_.substr(offset, at_ - offset)));

@@ -40,7 +40,7 @@ inline constexpr char kStepsTo[] = "steps_to", kReached[] = "reached";
 std::optional<Goal> GoalFromJson(const nlohmann::json& written, std::string* why_not);
 nlohmann::json JsonOfGoal(const Goal& goal);
 
-// Of either measure; absent for any other name. A trial's own goal also has a number of evaluations in a row.
+// The goal in the name of either measure; absent for any other name. Only a trial's own goal counts evaluations in a row.
 std::optional<Goal> GoalOfMeasure(std::string_view name);
 // budget.until of a configuration in JSON; absent: there is none.
 std::optional<Goal> GoalOfConfig(const nlohmann::json& config);

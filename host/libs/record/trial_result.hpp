@@ -149,7 +149,7 @@ struct LoopResult : PhaseTimes, MeasuredTimes, MetricsRecord {
   std::optional<uint64_t> evaluated_at;    // iterations before the last evaluation
   std::vector<double> evaluation_returns;  // of its episodes; empty in files of older versions
   std::optional<std::string> checkpoint;
-  std::optional<BestScore> best;  // of all evaluations; its policy is best.bin. The other numbers belong to the last policy
+  std::optional<BestScore> best;    // of all evaluations; its policy is best.bin. The other numbers belong to the last policy
   std::optional<GoalResult> until;  // of budget.until
   std::vector<LongTicks> long_ticks;
   std::optional<Budget> budget;           // under which the attempt ran; absent in files of older versions

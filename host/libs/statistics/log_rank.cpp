@@ -55,7 +55,10 @@ LimitTest TestCut(const Arrivals& a, const Arrivals& b, const LimitPlan& plan) {
   if (plan.n > 0) {
     const LooksTaken taken =
         TakeLooks(b, a, plan.n, {.looks = plan.looks, .alpha = 2 * plan.alpha, .deals = plan.deals, .seed = plan.seed});
-    out = {.unconfirmed = taken.told_apart && !taken.confirmed, .looks = taken.looks, .n = taken.n, .difference = taken.difference};
+    out = {.unconfirmed = taken.told_apart && !taken.confirmed,
+           .looks = taken.looks,
+           .n = taken.n,
+           .difference = taken.difference};
     if (taken.confirmed) out.side = taken.first_is_more ? Side::kAbove : Side::kBelow;
     return out;
   }
@@ -99,9 +102,7 @@ bool IsSlower(const Arrivals& a, const Arrivals& b) {
   return sum > 0;
 }
 
-bool MeansAgree(const Arrivals& a, const Arrivals& b) {
-  return !PointTheOtherWay(RestrictedDifference(a, b), IsSlower(a, b));
-}
+bool MeansAgree(const Arrivals& a, const Arrivals& b) { return !PointTheOtherWay(RestrictedDifference(a, b), IsSlower(a, b)); }
 
 // A curve that ends in an event has reached 0 and needs no extrapolation.
 double CommonHorizon(const std::vector<Arrivals>& arms) {

@@ -38,20 +38,21 @@ bool MeansAgree(const Arrivals& a, const Arrivals& b);
 // The time up to which all arms are known, so that no curve is extrapolated.
 double CommonHorizon(const std::vector<Arrivals>& arms);
 
-// The mean time up to a horizon: the area under the Kaplan-Meier estimate. The error is Greenwood's with the factor n / (n - 1),
-// so it is the standard error of the mean if no trial is censored before the horizon. Requires at least one trial.
+// The mean time up to a horizon: the area under the Kaplan-Meier estimate. The error is Greenwood's with the factor n / (n -
+// 1), so it is the standard error of the mean if no trial is censored before the horizon. Requires at least one trial.
 struct RestrictedMean {
   double value = 0, standard_error = 0;
   size_t n = 0;
 };
 RestrictedMean MeanUpTo(const Arrivals& arm, double horizon);
 
-// Of the restricted means, a minus b, by Student's t as in WelchDifference. Absent under the same conditions.
+// The difference of the restricted means, a minus b, by Student's t as in WelchDifference. Absent under the same conditions.
 std::optional<Difference> RestrictedDifference(const Arrivals& a, const Arrivals& b);
 
-// TakeLooks, JudgeAgainst, RuledOut and TestScores for arrivals: the log-rank permutation test decides, and the restricted means
-// must not point the other way, as they may if the curves cross. kMore: slower than the baseline. Ruled out: shown to be slower
-// than `chosen`, also by the restricted means of all points (several.hpp). TestArrivals multiplies a's times by `factor`.
+// TakeLooks, JudgeAgainst, RuledOut and TestScores for arrivals: the log-rank permutation test decides, and the restricted
+// means must not point the other way, as they may if the curves cross. kMore: slower than the baseline. Ruled out: shown to be
+// slower than `chosen`, also by the restricted means of all points (several.hpp). TestArrivals multiplies a's times by
+// `factor`.
 LooksTaken TakeLooks(const Arrivals& a, const Arrivals& b, size_t n, const GroupSequentialTest::Plan& plan);
 std::vector<Judgement> JudgeAgainst(const std::vector<Arrivals>& points, const Arrivals& base, uint64_t seed = 0);
 std::optional<std::vector<char>> RuledOut(const std::vector<Arrivals>& points, size_t chosen, uint64_t seed = 0);

@@ -294,8 +294,7 @@ class HostKeyReader {
     };
     std::string why_not;
     const Goal goal = GoalFromJson(values_->values[kUntil], &why_not).value_or(Goal());
-    if (!goal.metric.starts_with("eval/"))
-      refuse("a metric of evaluations, eval/NAME", "'" + goal.metric + "'", kUntilExample);
+    if (!goal.metric.starts_with("eval/")) refuse("a metric of evaluations, eval/NAME", "'" + goal.metric + "'", kUntilExample);
     for (const char* key : {"evaluation.episodes", "evaluation.every_iterations"})
       if (values_->values[key] == 0)
         return refuse("evaluations during the trial", fmt::format("{}: 0", key),

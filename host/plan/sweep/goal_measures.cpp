@@ -20,10 +20,10 @@ std::vector<json> OneOrMany(const json& entry) {
 
 void CheckGoalMeasures(const Plan& plan, const MeasureMarks& marks, Errors* errors) {
   if (plan.search && plan.search->Prunes() && GoalOfMeasure(plan.search->metric))
-    errors->Add(plan.search->pruner_mark,
-                fmt::format("sweep.search.pruner: expected none for {}, which a running trial does not have",
-                            plan.search->metric),
-                ErrorCode::kOther, "pruner: none");
+    errors->Add(
+        plan.search->pruner_mark,
+        fmt::format("sweep.search.pruner: expected none for {}, which a running trial does not have", plan.search->metric),
+        ErrorCode::kOther, "pruner: none");
   const std::optional<Goal>& until = plan.base.experiment.budget.until;
   if (!until) return;
   const auto check = [&](const Mark& mark, const char* key, const std::string& metric) {

@@ -33,7 +33,7 @@ std::string PathOfOption(const std::string& name, const std::filesystem::path& f
   return "";
 }
 
-// Of the measures that compare points. Call it before the comparison is taken out of `text`.
+// Places of the measures that compare points. Call it before the comparison is taken out of `text`.
 MeasureMarks MarksOf(const ExperimentText& text) {
   const Entry* metric = text.compare ? FindEntry(text.compare->value, "metric") : nullptr;
   return {metric ? metric->mark : text.compare ? text.compare->mark : Mark(), PathMark(text.root, "report.select")};

@@ -87,8 +87,8 @@ std::optional<json> StructuredSchema(const ValueRule& rule) {
     case ValueType::kWords: return AtLeast(1, List(SchemaOf({ValueType::kScalar, ""})));
     case ValueType::kPatterns: return MapTo(Type("string"));
     case ValueType::kGoal:
-      return NotEmpty(With(MapTo(Type("number")), "properties",
-                           {{"for", Count(1)}, {"direction", Enum({"maximize", "minimize"})}}));
+      return NotEmpty(
+          With(MapTo(Type("number")), "properties", {{"for", Count(1)}, {"direction", Enum({"maximize", "minimize"})}}));
     case ValueType::kStructure:
       return rule.range == "mapping" ? Type("object")
              : rule.range == "list"  ? Type("array")

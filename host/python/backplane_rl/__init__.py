@@ -6,7 +6,7 @@
     env = gymnasium.make("backplane/CartPole-v1")
 
 ``backplane_rl.sb3``, ``backplane_rl.pettingzoo`` and ``backplane_rl.gymnasium`` are the adapters; each imports its trainer's package at
-first use. ``backplane_rl.run`` runs an experiment or a function, in which ``backplane_rl.report`` reports metrics; ``backplane_rl.results`` and ``backplane_rl.read_csv`` read its files, ``backplane_rl.show`` shows its report. ``backplane_rl.load_policy`` loads a trained policy.
+first use. ``backplane_rl.run`` runs an experiment or a function, in which ``backplane_rl.report`` reports metrics; ``backplane_rl.results`` and ``backplane_rl.read_csv`` read its files, ``backplane_rl.show`` shows its report. ``backplane_rl.read_runs`` reads runs of other tools. ``backplane_rl.load_policy`` loads a trained policy.
 """
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ._library import BackplaneError, ffi, lib
 from .core import EmbeddedEnv, envs
 from .functions import checkpoint_dir, report
+from .imports import Runs, read_runs
 from .policies import Policy, load_policy
 from .results import Results, read_csv, results, show
 from .runs import run
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from . import gymnasium, pettingzoo, sb3
 
 __version__: str = ffi.string(lib.bp_embed_version()).decode()
-__all__ = ["BackplaneError", "EmbeddedEnv", "Policy", "Results", "VectorEnv", "checkpoint_dir", "envs", "gymnasium", "load_policy", "make_vec",
-           "pettingzoo", "read_csv", "report", "results", "run", "sb3", "show"]
+__all__ = ["BackplaneError", "EmbeddedEnv", "Policy", "Results", "Runs", "VectorEnv", "checkpoint_dir", "envs", "gymnasium", "load_policy", "make_vec",
+           "pettingzoo", "read_csv", "read_runs", "report", "results", "run", "sb3", "show"]
 
 
 def make_vec(id: str, num_envs: int = 1, **arguments: Any) -> gymnasium.VectorEnv:

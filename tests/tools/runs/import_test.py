@@ -132,6 +132,12 @@ class EventFiles(InFolder):
         self.assertEqual((a.name, sorted(a.curves)), ("a", ["loss/train", "x"]))
         self.assertEqual((b.name, sorted(b.curves)), ("b", ["train/epoch_loss", "validation/epoch_loss"]))
 
+    def test_a_table_in_the_same_folder_is_the_same_run(self):
+        self.put(f"run/{self.NAME}", made.events(*made.curve("a", [(1, 1.0)])))
+        self.put("run/log.csv", "step,b\n1,2\n")
+        run = self.one()
+        self.assertEqual((points(run, "a"), points(run, "b")), ([(1, 1.0)], [(1, 2.0)]))
+
     def test_sorts_steps_that_go_back(self):
         self.put(self.NAME, made.events(*made.curve("a", [(1, 1.0), (3, 3.0), (2, 2.0)])))
         run = self.one()
@@ -404,6 +410,29 @@ class Commands(InFolder):
         rows = self.rows(self.plan()[0]["trial_id"])
         self.assertEqual([(row["iteration"], row["step"], row["metrics"]["return"]) for row in rows], [(1, 1, 1.0), (2, 1, 2.0), (3, 2, None)])
 
+    def test_results_of_backplane_below_a_folder_are_left_out(self):
+        self.csv_run("runs/a_seed1", 1)
+        self.assertEqual(self.command("runs", "--to", "runs/out")[0], 0)
+        self.csv_run("runs/a_seed2", 1)
+        code, out, _ = self.command("runs", "--to", "runs/out")
+        self.assertEqual((code, len(self.plan("runs/out"))), (0, 2))
+        self.assertIn("is left out", out)
+
+    def test_an_entry_point_reads_a_format_of_its_own(self):
+        self.put("packages/mine.py", """
+def read(path):
+    if path.suffix == ".mylog":
+        points = [tuple(map(float, line.split())) for line in path.read_text().splitlines()]
+        yield {"name": path.stem, "settings": {"lr": 0.1, "seed": 3}, "metrics": {"loss": [(int(step), loss) for step, loss in points]}}
+""")
+        self.put("packages/mine-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
+        self.put("packages/mine-1.0.dist-info/entry_points.txt", "[backplane.importers]\nmylog = mine:read\n")
+        self.put("runs/x.mylog", "1 0.5\n2 0.25\n")
+        sys.path.insert(0, str(self.folder / "packages"))
+        self.addCleanup(sys.path.remove, str(self.folder / "packages"))
+        run = self.one("runs")
+        self.assertEqual((run.kind, run.settings, points(run, "loss")), ("mylog", {"lr": 0.1, "seed": 3}, [(1, 0.5), (2, 0.25)]))
+
     def test_tasks_need_every_arm(self):
         for env in ("x", "y"):
             for algo in ("p", "q"):
@@ -413,6 +442,9 @@ class Commands(InFolder):
         self.assertEqual(self.command("runs", "--to", "out", "--reference", "references.json")[0], 0)
         config = json.loads("\n".join((self.folder / "out/config.yaml").read_text().splitlines()[1:]))
         self.assertEqual(config["compare"]["tasks"], [{"name": "x", "reference": [0.0, 10.0]}, {"name": "y", "reference": [5.0, 1.0]}])
+        self.put("references.json", json.dumps({"x": [0, 10]}))
+        self.assertEqual(self.command("runs", "--to", "out2", "--reference", "references.json")[0], 2)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["out", "references.json", "runs"])
         self.assertEqual(sorted(line["name"] for line in self.plan()), ["p on x", "p on y", "q on x", "q on y"])
 
     def test_wrong_lines_exit_with_2(self):
@@ -420,7 +452,8 @@ class Commands(InFolder):
         for words in (["nowhere"], ["empty"], ["empty", "--to", "."]):
             code, _, err = self.command(*words)
             self.assertEqual((code, err[:11]), (2, "backplane: "), words)
-        self.assertEqual(self.command("empty", "--folder-only")[0], 3)
+        for path in ("empty", "empty/readme.txt"):
+            self.assertEqual(self.command(path, "--folder-only"), (3, "", ""), path)
 
 
 class Names(unittest.TestCase):

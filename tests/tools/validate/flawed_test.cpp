@@ -152,6 +152,7 @@ const Flaw kFlaws[] = {
     {kLearner, "tensors_twice", "names-its-tensors"},
     {kLearner, "policy_lacks", "policy-acts"},
     {kLearner, "policy_without_form", "policy-acts"},
+    {kLearner, "start_forgets", "policy-starts"},
     {kLearner, "never_learns", "improves", CaseVerdict::kWarning},
     {kLearner, "leaks", "leaks-nothing"},
     {kLearner, "fp_mode", "keeps-the-process"},

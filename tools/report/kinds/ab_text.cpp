@@ -29,7 +29,7 @@ std::vector<double> JudgedScores(const AbScores& scores, const PairJudgement& pa
   return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-// Of both arms; empty: the scores are no steps to a goal.
+// Arrivals of both arms; empty: the scores are no steps to a goal.
 std::vector<statistics::Arrivals> JudgedArrivals(const AbScores& scores, const PairJudgement& pair) {
   std::vector<statistics::Arrivals> arms;
   for (const size_t arm : {pair.first, pair.second})
@@ -108,7 +108,8 @@ std::string WhyTheyDiffer(const AbScores& scores, const PairJudgement& pair) {
                        decides);
   if (has_winner || pair.answer != Answer::kInconclusive) return "";
   if (pair.told_apart && of_goal)
-    return " The log-rank test shows a difference, but the means point the other way: the arm that is ahead at first falls behind.";
+    return " The log-rank test shows a difference, but the means point the other way: the arm that is ahead at first falls "
+           "behind.";
   if (pair.told_apart)
     return fmt::format(
         " The permutation test shows a difference, but Welch's test does not (p = {:.2g}). A few extreme scores or unequal "
@@ -131,13 +132,12 @@ std::string BetterText(const AbScores& scores, const PairJudgement& pair) {
   const bool is_first = pair.answer == Answer::kFirst;
   const ArmScores &better = is_first ? first : second, &other = is_first ? second : first;
   const size_t first_named = is_first ? pair.first : pair.second, then = is_first ? pair.second : pair.first;
-  std::string text =
-      scores.terms.goal
-          ? fmt::format("{} reaches {} sooner than {}: {} against {} (± 95 %; {}). The difference is {}.", better.name,
-                        scores.terms.goal->Words(), other.name, MeanOf(scores, pair, first_named), MeanOf(scores, pair, then),
-                        Counted(scores, pair), Lead(scores, pair))
-          : fmt::format("{} is better than {}: {}. {}.", better.name, other.name, LeadText(scores, pair),
-                        Means(scores, pair) + CpuText(pair));
+  std::string text = scores.terms.goal
+                         ? fmt::format("{} reaches {} sooner than {}: {} against {} (± 95 %; {}). The difference is {}.",
+                                       better.name, scores.terms.goal->Words(), other.name, MeanOf(scores, pair, first_named),
+                                       MeanOf(scores, pair, then), Counted(scores, pair), Lead(scores, pair))
+                         : fmt::format("{} is better than {}: {}. {}.", better.name, other.name, LeadText(scores, pair),
+                                       Means(scores, pair) + CpuText(pair));
   text += WhyTheyDiffer(scores, pair);
   if (pair.equivalent) text += fmt::format(" That is less than the margin, {}.", MarginText(scores, pair));
   if (other.below_floors) text += fmt::format(" {} is not shown to beat both doing nothing and acting at random.", other.name);

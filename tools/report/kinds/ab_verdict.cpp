@@ -69,7 +69,7 @@ class PairJudge {
       out_.told_apart = *adjusted_p_ <= terms_.alpha;
       out_.looks = 1;
       Describe(a_.values, b_.values);
-      out_.confirmed = out_.told_apart && (terms_.goal        ? statistics::MeansAgree(AllOf(a_), AllOf(b_))
+      out_.confirmed = out_.told_apart && (terms_.goal       ? statistics::MeansAgree(AllOf(a_), AllOf(b_))
                                            : out_.difference ? out_.difference->p < 1 - statistics::kLevel
                                                              : true);
       return;

@@ -39,7 +39,7 @@ struct JudgeTerms {
   size_t scores = 5, looks = 5;  // in a look (blocks of a speed), and looks at most
   double alpha = 0.05;
   std::optional<Goal> goal = {};  // the scores are steps to it
-  std::vector<char> disturbed;  // of speeds: blocks that are set aside; shorter: none of the rest is
+  std::vector<char> disturbed;    // of speeds: blocks that are set aside; shorter: none of the rest is
 };
 
 // True if a block of speeds was disturbed and is discarded.

@@ -153,7 +153,7 @@ std::string Detail(const SeedScores& point, const SeedScores& base, PointVerdict
   return fmt::format("{}", fmt::join(details, ", "));
 }
 
-// Trials that end when they are good have biased values of what they learned.
+// Trials that end when they are good have biased results.
 bool EndsAtGoal(const Combined& combined, const std::vector<size_t>& trials) {
   return std::ranges::any_of(trials, [&](size_t t) { return GoalOfConfig(combined.trials[t].data.config).has_value(); });
 }

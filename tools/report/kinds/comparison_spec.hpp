@@ -30,7 +30,7 @@ struct MeasureSpec {
   std::string path;        // where it stands in the file: "report.columns.1"
   bool in_ratios = false;  // changes against the baseline are ratios (kinds/change.hpp), else differences
   bool IsOneName() const { return expression.paths().size() == 1 && expression.paths().front() == expression.text(); }
-  // Of steps_to(METRIC, VALUE). Not every trial may have reached it: its values are compared by a log-rank test.
+  // Set for steps_to(METRIC, VALUE). Not every trial may have reached it: its values are compared by a log-rank test.
   std::optional<Goal> StepsGoal() const {
     return expression.text().starts_with(kStepsTo) ? GoalOfMeasure(expression.text()) : std::nullopt;
   }

@@ -102,9 +102,9 @@ Question QuestionOf(const std::vector<ResultSet>& sets, const Combined& combined
   Question question{NamedMeasure(sets, spec), true};
   std::optional<MeasureSpec>& measure = question.measure;
   const int named_direction = measure ? measure->direction : 0;
+  if (!measure && (report.timing || report.kind == "parallel_efficiency")) measure = Speed(combined);
   if (!measure && !combined.trials.empty())
     if (const auto until = GoalOfConfig(combined.trials.front().data.config)) measure = MeasureOfText(until->StepsMeasure());
-  if (!measure && (report.timing || report.kind == "parallel_efficiency")) measure = Speed(combined);
   if (!measure && (Evaluates(combined) || HasMeasure(combined, kReturnOfTraining))) {
     measure = MeasureOfText(Evaluates(combined) ? kReturnOfEvaluation : kReturnOfTraining);
     question.has_best = !ActsAtRandom(combined);

@@ -28,8 +28,9 @@ int DirectionInFile(const std::string& measure, const ReportSection& report, con
 // False if the file alone shows that speed, or a measure of its own choice, decides.
 bool AsksForReturn(const std::vector<ResultSet>& sets, const ReportSection& report);
 
-// The named measure; else the steps to the goal of budget.until; else speed if the report is about speed; else the return of the evaluation, else of the training; else
-// the first column of the experiment's own with a direction; else speed. A column with the same expression lends its title.
+// The named measure; else speed if the report is about speed; else the steps to the goal of budget.until; else the return of
+// the evaluation, else of the training; else the first column of the experiment's own with a direction; else speed. A column
+// with the same expression lends its title.
 Question QuestionOf(const std::vector<ResultSet>& sets, const Combined& combined, const ReportSection& report,
                     const ComparisonSpec& spec);
 

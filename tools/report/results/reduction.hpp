@@ -35,8 +35,8 @@ bool IsWait(const std::string& how);
 // The unit of the reduced value.
 std::string UnitAfter(const std::string& how, const std::string& unit);
 
-// Adds measures to each trial for those `names` that reduce one of its curves, or count its steps to a goal (results/steps_to.hpp).
-// Ignores other names.
+// Adds measures to each trial for those `names` that reduce one of its curves, or count its steps to a goal
+// (results/steps_to.hpp). Ignores other names.
 void AddReductions(const std::vector<std::string>& names, Combined* combined);
 
 }  // namespace backplane

@@ -136,10 +136,12 @@ class Import:
         return None if known is None and self.args.folder_only and is_measure else known or asked
 
     def _read(self, roots: list[Path]) -> list[Run]:
-        runs = []
+        runs, self.left_out = [], []
         for root in roots:
             prefix = (root.resolve().name or "root") if len(roots) > 1 else ""
-            found = Finder(root, self.args.step or "", prefix).runs()
+            finder = Finder(root, self.args.step or "", prefix)
+            found = finder.runs()
+            self.left_out += finder.left_out
             if not found:
                 raise NoRuns(f"{root}: expected runs of a known tool, got none\nhint: docs/import-runs.md lists the files of each tool")
             runs += found
@@ -161,11 +163,18 @@ class Import:
         names = typed_names(sorted({name for run in runs for name in run.curves}))
         directions = directions_of(runs, metric, way)
         folder = Folder(self.out, self.out.name, self.args.version, len(runs))
+        try:
+            self._fill(folder, points, metric, way, mark, names, directions)
+        finally:
+            folder.discard()
+
+    def _fill(self, folder: Folder, points: Points, metric: str | None, way: int, mark: str, names: dict[str, str], directions: dict[str, int]) -> None:
+        runs = [trial.run for trial in points.trials]
         common = {key: value for key, value in (points.trials[0].identity if points.trials else {}).items() if key not in points.differing}
         for trial in points.trials:
             folder.add(trial, names, directions, common)
         tasks = self._tasks(points, metric, way)
-        self.notes = points.notes + [f"{names[name]} is logged as {name}" for name in sorted(names) if names[name] != name][:20] + unequal(runs, names.get(metric or "", ""), metric)
+        self.notes = points.notes + self.left_out + [f"{names[name]} is logged as {name}" for name in sorted(names) if names[name] != name][:20] + unequal(runs, names.get(metric or "", ""), metric)
         own_notes = [note for run in runs for note in run.notes]
         self.points, self.metric, self.way = points, names.get(metric or "", ""), way
         self.trials = points.trials
@@ -263,10 +272,9 @@ def main(words: list[str]) -> int:
     try:
         one = Import(args)
         one.out.parent.mkdir(parents=True, exist_ok=True)
-        with (one.out.parent / f".{one.out.name}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            changed = one.run()
-        (one.out.parent / f".{one.out.name}.lock").unlink(missing_ok=True)
+        above = os.open(one.out.parent, os.O_RDONLY)  # locked: two imports never write the same folder
+        fcntl.flock(above, fcntl.LOCK_EX)
+        changed = one.run()
     except NoRuns as error:
         if not args.folder_only:  # else the calling command reports the error
             print(f"backplane: {error}", file=sys.stderr)

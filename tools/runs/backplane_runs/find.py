@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import re
+import struct
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 from . import databases, mlruns, optuna_journal, trainers, wandb_file
 from .event_files import has_only_hparams, is_event_file, read_event_run
-from .model import Damaged, Mistake, Run, flatten, merge_curves
+from .model import Damaged, Mistake, NoRuns, Run, flatten, merge_curves
 from .plain_values import as_mapping, parse_json, read_text, read_yaml
 from .ray_tune import read_trial
 from .sb3 import read_evaluations, read_monitors, read_progress, read_score_arrays
@@ -26,13 +27,20 @@ MONITOR = re.compile(r"(\d+\.)?monitor\.csv")
 DATABASES = (".db", ".sqlite", ".sqlite3")
 ENTRY_POINTS = "backplane.importers"
 
+# Values of other types than a tool writes: the file is damaged.
+MISFITS = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, RecursionError, EOFError, struct.error)
+
+
+def misfit(path: Path, kind: str, error: Exception) -> str:
+    return f"{path}: its content is not as {kind} files have it ({type(error).__name__}: {str(error)[:100]})"
+
 
 def read_settings(file: Path, run: Run) -> None:
     """Adds a file's settings below those that are known."""
     try:
         value = parse_json(read_text(file), str(file)) if file.suffix == ".json" else read_yaml(file)
-    except Damaged as error:
-        run.notes.append(str(error))
+    except (Damaged, *MISFITS) as error:
+        run.notes.append(str(error) if isinstance(error, Damaged) else misfit(file, "settings", error))
         return
     value = as_mapping(value)
     if not isinstance(value, dict):
@@ -80,12 +88,14 @@ class Finder:
 
     def _guard(self, path: Path, name: str, kind: str, read: Callable[[], list[Run]]) -> list[Run]:
         """A damaged source becomes a failed run, so it is counted."""
+        run = Run(name, kind, [path], folder=path if path.is_dir() else path.parent)
         try:
             return read()
         except Damaged as error:
-            run = Run(name, kind, [path], folder=path if path.is_dir() else path.parent)
             run.fail(str(error))
-            return [run]
+        except MISFITS as error:
+            run.fail(misfit(path, kind, error))
+        return [run]
 
     def _file(self, file: Path, named: bool = False) -> list[Run]:
         """Runs of a file that holds them by itself. `named`: the user named this file."""
@@ -115,7 +125,7 @@ class Finder:
                 name = self._name(file.parent)
             return self._guard(file, name, "table", lambda: Table(file, name, file.parent, self.step).read())
         if named:
-            raise Mistake(f"{file}: expected a folder, or a file of a known kind, got '{file.name}'")
+            raise NoRuns(f"{file}: expected a folder, or a file of a known kind, got '{file.name}'")
         return []
 
     def _by_importers(self, path: Path) -> list[Run]:
@@ -146,12 +156,16 @@ class Finder:
         names = [entry.name for entry in listed if entry.is_file()]
         below = [Path(entry.path) for entry in listed if entry.is_dir(follow_symlinks=False) and entry.name not in SKIPPED]
         name = self._name(folder)
+        if {"plan.jsonl", "run.json"} <= set(names) or ".importing-" in folder.name:
+            self.left_out.append(f"{folder}: a results folder of Backplane is left out; name it to compare it")
+            return []
         if own := self._by_importers(folder):
             return own
         if mlruns.is_store(folder, names, below):
             return self._guard(folder, name, "MLflow", lambda: mlruns.read_store(folder, name)) + self._files(folder, names)
         if "result.json" in names or {"progress.csv", "params.json"} <= set(names):
-            return self._guard(folder, name, "Ray Tune", lambda: [self._with_settings(read_trial(folder, name), [], above)])
+            return self._guard(folder / ("result.json" if "result.json" in names else "progress.csv"), name, "Ray Tune",
+                               lambda: [self._with_settings(read_trial(folder, name), [], above)])
         hydra = folder / ".hydra" / "config.yaml"
         if hydra.is_file():
             holder = Run("", "")
@@ -159,6 +173,8 @@ class Finder:
             above = {**above, **holder.settings}
         runs = self._one(folder, names, name)
         rest = self._files(folder, [one for one in names if Path(one).name not in {source.name for run in runs for source in run.sources}])
+        if len(runs) == 1 and len(rest) == 1 and rest[0].name == name and rest[0].kind == "table":
+            add_to(runs[0], rest.pop())
         for run in runs:
             self._with_settings(run, names, above, below)
         for run in rest:
@@ -205,9 +221,9 @@ class Finder:
         for files, read in readers:
             try:
                 read(files)
-            except Damaged as error:
+            except (Damaged, *MISFITS) as error:
                 run.sources += [file for file in files if file not in run.sources]
-                run.fail(str(error))
+                run.fail(str(error) if isinstance(error, Damaged) else misfit(files[0], "this kind", error))
         return [run]
 
     def _events(self, files: list[Path], run: Run) -> None:
@@ -243,9 +259,16 @@ def absorbs(parent: Run, run: Run, child: Path) -> bool:
         prefix = ""
     else:
         return False
+    add_to(parent, run, prefix)
+    return True
+
+
+def add_to(parent: Run, run: Run, prefix: str = "") -> None:
+    """Adds another record of the same run."""
     parent.sources += run.sources
     parent.notes += run.notes
     for key, value in run.settings.items():
         parent.settings.setdefault(key, value)
     merge_curves(parent, run, prefix)
-    return True
+    if run.why and not parent.why:
+        parent.state, parent.why = run.state, run.why

@@ -197,7 +197,7 @@ class Grouping:
         return [Trial(self._newest(same, seed), seed, identity) for seed, same in sorted(by_seed.items())]
 
     def _newest(self, same: list[Run], seed: int) -> Run:
-        newest = max(same, key=lambda run: (run.state == COMPLETED, run.time_base or newest_change(run), run.name))
+        newest = max(same, key=lambda run: (run.points() > 0, run.state == COMPLETED, run.time_base or newest_change(run), run.name))
         for run in same:
             if run is not newest:
                 self.notes.append(f"{run.name} has the settings and the seed {seed} of {newest.name}, which is newer and counts")

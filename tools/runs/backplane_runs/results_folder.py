@@ -197,6 +197,8 @@ class Folder:
         for name in FILES:
             if (self.draft / name).exists():
                 os.replace(self.draft / name, self.out / name)
+
+    def discard(self) -> None:
         shutil.rmtree(self.draft, ignore_errors=True)
 
 

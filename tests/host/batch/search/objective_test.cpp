@@ -63,7 +63,8 @@ TEST_F(ObjectiveTest, CountsTheStepsToAGoalOverAllAttempts) {
   const auto write = [&](const std::string& until) {
     std::ofstream(trial_.attempt(2).result())
         << R"({"state":"COMPLETED","iterations":6,"env_steps":600,"evaluated_at":6,"evaluation":{"return":{"mean":20,"n":5},"metrics":{}},)"
-        << until << R"("metrics_parts":[{"attempt":1,"lines":3,"bytes":1,"crc32c":0},{"attempt":2,"lines":2,"bytes":1,"crc32c":0}]})";
+        << until
+        << R"("metrics_parts":[{"attempt":1,"lines":3,"bytes":1,"crc32c":0},{"attempt":2,"lines":2,"bytes":1,"crc32c":0}]})";
   };
   write(R"("until":{"metric":"eval/return","value":7,"for":2,"direction":1,"reached":true,"iteration":4,"env_steps":400},)");
   EXPECT_EQ(ObjectiveOf(trial_.attempt(2), "steps_to(eval/return, 7)"), 400);

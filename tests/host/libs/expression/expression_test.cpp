@@ -143,5 +143,13 @@ TEST(ExpressionOfMeasures, NamesStepsToAGoal) {
   }
 }
 
+TEST(MeasureExpression, NamesHaveReductionsWithNumbers) {
+  const Expression half = Expression::OfMeasures("loss/훈련@mean:10% / 2 + a@step:1e6 - b@area");
+  EXPECT_THAT(half.paths(), testing::UnorderedElementsAre("loss/훈련@mean:10%", "a@step:1e6", "b@area"));
+  const auto four = [](const std::string&, std::string*) { return std::optional(nlohmann::json(4.0)); };
+  EXPECT_EQ(2.0, half.Evaluate(four).get<double>());
+  EXPECT_EQ(1, Expression::OfMeasures("a@min % 3").Evaluate(four).get<double>());
+}
+
 }  // namespace
 }  // namespace backplane

@@ -54,9 +54,10 @@ TEST(Goal, OnlyStepsToItOrToANearerOneCompareTrialsThatEndThere) {
   const Goal until{"eval/return", 475, 3, 1};
   EXPECT_EQ(WhyNotComparable(until, "steps_to(eval/return, 475)"), "");
   EXPECT_EQ(WhyNotComparable(until, "steps_to(eval/return, 100)"), "");
-  EXPECT_EQ(WhyNotComparable(until, "eval/return"),
-            "expected steps_to(eval/return, 475), got eval/return: trials end once they reach eval/return 475 (budget.until), so "
-            "last values are biased");
+  EXPECT_EQ(
+      WhyNotComparable(until, "eval/return"),
+      "expected steps_to(eval/return, 475), got eval/return: trials end once they reach eval/return 475 (budget.until), so "
+      "last values are biased");
   EXPECT_THAT(WhyNotComparable(until, "steps_to(eval/return, 480)"), HasSubstr("their time to a further goal is unknown"));
   EXPECT_THAT(WhyNotComparable(until, "steps_to(eval/length, 3)"), HasSubstr("biased"));
   EXPECT_THAT(WhyNotComparable(until, "SPS"), HasSubstr("biased"));

@@ -80,7 +80,8 @@ TEST(RestrictedMean, ExtrapolatesNoCurve) {
 }
 
 TEST(LogRank, LooksStopOnceTheArmsDiffer) {
-  const Arrivals fast = Reached({10, 12, 11, 13, 9, 10, 12, 11, 13, 9}), slow = Reached({50, 60, 100, 55, 70, 80, 100, 62, 58, 71});
+  const Arrivals fast = Reached({10, 12, 11, 13, 9, 10, 12, 11, 13, 9}),
+                 slow = Reached({50, 60, 100, 55, 70, 80, 100, 62, 58, 71});
   const LooksTaken taken = TakeLooks(fast, slow, 5, {.looks = 2});
   EXPECT_TRUE(taken.confirmed);
   EXPECT_EQ(taken.looks, 1u);
@@ -99,7 +100,8 @@ TEST(LogRank, CrossingCurvesHaveNoVerdict) {
 }
 
 TEST(LogRank, JudgesPointsTogether) {
-  const Arrivals base = Reached({60, 62, 58, 70, 66}), fast = Reached({10, 12, 11, 13, 9}), never = Reached({100, 100, 100, 100, 100});
+  const Arrivals base = Reached({60, 62, 58, 70, 66}), fast = Reached({10, 12, 11, 13, 9}),
+                 never = Reached({100, 100, 100, 100, 100});
   const std::vector<Judgement> judged = JudgeAgainst({fast, base, never, Reached({1, 2, 3})}, base);
   EXPECT_EQ(judged[0].verdict, Verdict::kLess);
   EXPECT_DOUBLE_EQ(judged[0].p, 2.0 / 252);

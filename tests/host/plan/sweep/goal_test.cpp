@@ -15,8 +15,8 @@ class GoalOfFile : public SweepTest {
  protected:
   static constexpr char kHead[] = "experiment: a\nenv: {plugin: walker}\nlearner: {plugin: climber}\n";
   static std::string With(const std::string& until, const std::string& more = "") {
-    return std::string(kHead) + "evaluation: {episodes: 5, every_iterations: 2}\nbudget: {env_steps: 900, until: " + until + "}\n" +
-           more;
+    return std::string(kHead) + "evaluation: {episodes: 5, every_iterations: 2}\nbudget: {env_steps: 900, until: " + until +
+           "}\n" + more;
   }
   std::vector<std::string> PlanErrorsOf(const std::string& text) {
     std::vector<std::string> errors;
@@ -44,8 +44,9 @@ TEST_F(GoalOfFile, MakesOtherTrials) {
 }
 
 TEST_F(GoalOfFile, NeedsEvaluationsDuringTheTrialAndALimit) {
-  EXPECT_THAT(ErrorsOf(std::string(kHead) + "budget: {until: {eval/return: 475}}\nevaluation: {episodes: 5, every_iterations: 2}\n"),
-              ElementsAre(HasSubstr("budget: expected at least one limit of iterations, env_steps")));
+  EXPECT_THAT(
+      ErrorsOf(std::string(kHead) + "budget: {until: {eval/return: 475}}\nevaluation: {episodes: 5, every_iterations: 2}\n"),
+      ElementsAre(HasSubstr("budget: expected at least one limit of iterations, env_steps")));
   EXPECT_THAT(ErrorsOf(std::string(kHead) + "budget: {iterations: 3, until: {eval/return: 475}}\n"),
               ElementsAre(HasSubstr("4:25 budget.until: expected evaluations during the trial, got evaluation.episodes: 0")));
   EXPECT_THAT(ErrorsOf(std::string(kHead) + "budget: {iterations: 3, until: {eval/return: 475}}\nevaluation: {episodes: 5}\n"),
@@ -62,10 +63,12 @@ TEST_F(GoalOfFile, RejectsOtherMeasuresOfComparisonsWithTheirPlaces) {
   const std::string arms = "compare:\n  arms: [{name: a}, {name: b, learner.options.lr: 0.01}]\n";
   EXPECT_THAT(PlanErrorsOf(With(goal_, arms)), IsEmpty()) << "steps_to is the default";
   EXPECT_THAT(PlanErrorsOf(With(goal_, arms + "  metric: steps_to(eval/return, 475)\n")), IsEmpty());
-  EXPECT_THAT(PlanErrorsOf(With(goal_, arms + "  metric: eval/return\n")),
-              ElementsAre(testing::AllOf(
-                  HasSubstr("e.yaml:8:11: error: compare.metric: expected steps_to(eval/return, 475), got eval/return: trials end once "),
-                  HasSubstr("hint: metric: steps_to(eval/return, 475)"))));
+  EXPECT_THAT(
+      PlanErrorsOf(With(goal_, arms + "  metric: eval/return\n")),
+      ElementsAre(testing::AllOf(
+          HasSubstr(
+              "e.yaml:8:3: error: compare.metric: expected steps_to(eval/return, 475), got eval/return: trials end once "),
+          HasSubstr("hint: metric: steps_to(eval/return, 475)"))));
   const std::string sweep = "sweep: {grid: {learner.options.lr: [0.1, 0.2]}}\n";
   EXPECT_THAT(PlanErrorsOf(With(goal_, sweep + "report: {kind: comparison, select: {metric: eval/return}}\n")),
               ElementsAre(HasSubstr("report.select.metric: expected steps_to(eval/return, 475)")));
@@ -76,14 +79,15 @@ TEST_F(GoalOfFile, RejectsOtherMeasuresOfComparisonsWithTheirPlaces) {
 
 TEST_F(GoalOfFile, RejectsOtherObjectivesAndPruners) {
   const auto search = [&](const std::string& metric, const std::string& more) {
-    return "sweep:\n  search: {trials: 4, objective: {metric: \"" + metric + "\"}, space: {env.options.legs: {int: [2, 8]}}" + more +
-           "}\n";
+    return "sweep:\n  search: {trials: 4, objective: {metric: \"" + metric + "\"}, space: {env.options.legs: {int: [2, 8]}}" +
+           more + "}\n";
   };
   EXPECT_THAT(PlanErrorsOf(With(goal_, search("steps_to(eval/return, 475)", ""))), IsEmpty());
   EXPECT_THAT(PlanErrorsOf(With(goal_, search("eval/return", ""))),
-              ElementsAre(HasSubstr("e.yaml:7:45: error: sweep.search.objective.metric: expected steps_to(eval/return, 475)")));
-  EXPECT_THAT(PlanErrorsOf(With("null", search("steps_to(eval/return, 475)", ", pruner: median"))),
-              ElementsAre(HasSubstr("sweep.search.pruner: expected none for steps_to(eval/return, 475), which a running trial")));
+              ElementsAre(HasSubstr("e.yaml:7:43: error: sweep.search.objective.metric: expected steps_to(eval/return, 475)")));
+  EXPECT_THAT(
+      PlanErrorsOf(With("null", search("steps_to(eval/return, 475)", ", pruner: median"))),
+      ElementsAre(HasSubstr("sweep.search.pruner: expected none for steps_to(eval/return, 475), which a running trial")));
 }
 
 }  // namespace

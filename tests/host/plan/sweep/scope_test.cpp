@@ -95,7 +95,8 @@ TEST_F(ScopeTest, OnlyKeysOfTheIdentityChangeThePoint) {
     EXPECT_TRUE(changes || key.scope != Scope::kIdentity || key.path == "seed" || is_open);
     if (changes && key.scope != Scope::kIdentity) in_part.insert(key.path);
   }
-  EXPECT_EQ(in_part, (Paths{"report.kind", "report.max_time", "report.precision", "report.timing", "resources.gpus", "schedule_budget"}));
+  EXPECT_EQ(in_part, (Paths{"report.kind", "report.max_time", "report.precision", "report.timing", "resources.gpus",
+                            "schedule_budget"}));
 }
 
 TEST_F(ScopeTest, SpeedKeysBelongToTheIdentityIfTheyAreSwept) {

@@ -30,8 +30,8 @@ class SweepTest : public ConfigTest {
     return MakePlan(Write("e.yaml", text), options);
   }
 
-  PresetSearch presets_;  // for plans made later
-  KeyDefaults defaults_;  // for plans made later
+  PresetSearch presets_;      // for plans made later
+  KeyDefaults defaults_;      // for plans made later
   int schema_ = kPlanSchema;  // for plans made later; with 2, the budget belongs to each identity
 
   // The plan of a valid experiment with these lines appended.

@@ -86,7 +86,7 @@ TEST_F(Verdicts, FollowTheMeasuresDirection) {
 }
 
 // By hand: the arms are disjoint, so 2 of C(8, 4) = 70 assignments are as extreme.
-TEST_F(Verdicts, OfStepsToAGoalFollowTheLogRankTest) {
+TEST_F(Verdicts, FollowTheLogRankTestForStepsToAGoal) {
   const std::string steps = "steps_to(eval/return, 475)";
   const auto scored = [&](uint64_t runners, const std::vector<double>& values) {
     std::vector<TrialData> trials = Scored(runners, values, steps);
@@ -101,7 +101,8 @@ TEST_F(Verdicts, OfStepsToAGoalFollowTheLogRankTest) {
   const std::vector<double> slow = {110, 120, 1000, 1000}, fast = {90, 91, 92, 93};
   Compare(scored(1, slow), scored(2, fast), steps);
   EXPECT_EQ("better", Verdict()) << "p = 0.029";
-  EXPECT_THAT(document_.verdict.front(), testing::HasSubstr("reaches eval/return 475 sooner than the baseline, runners=1 envs=1: "));
+  EXPECT_THAT(document_.verdict.front(),
+              testing::HasSubstr("reaches eval/return 475 sooner than the baseline, runners=1 envs=1: "));
   EXPECT_THAT(document_.verdict.front(), testing::HasSubstr("4 seeds each; 2 never reached it within 1,000"));
   Compare(scored(1, fast), scored(2, slow), steps);
   EXPECT_EQ("worse", Verdict());

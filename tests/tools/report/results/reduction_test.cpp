@@ -143,6 +143,22 @@ TEST_F(Reductions, TheFirstIterationOfEveryAttemptWarmsUp) {
   EXPECT_EQ(50, Of("tokens@per_s"));
 }
 
+TEST_F(Reductions, CountEnvSteps) {
+  EXPECT_DOUBLE_EQ(3.5, *Of("train/loss@mean:50%"));  // of the points at 300 and 400
+  EXPECT_EQ(4, Of("train/loss@mean:1%"));
+  EXPECT_EQ(5, Of("train/loss@step:250"));
+  EXPECT_EQ(3, Of("train/loss@step:3e2"));
+  EXPECT_EQ(std::nullopt, Of("train/loss@step:99"));
+  EXPECT_EQ(std::nullopt, Of("train/loss@step:401"));
+  EXPECT_EQ(1, Of("train/loss@step:500", 1));
+}
+
+// Both have the steps 100 to 400. As numpy.trapezoid([9, 5, 3, 4]) / 3 and numpy.trapezoid([8, 7, 6, 2]) / 3.
+TEST_F(Reductions, AreasHaveCommonSteps) {
+  EXPECT_DOUBLE_EQ(14.5 / 3, *Of("train/loss@area", 0));
+  EXPECT_DOUBLE_EQ(18.0 / 3, *Of("train/loss@area", 1));
+}
+
 TEST_F(Reductions, AreEmptyForMissingCurves) {
   EXPECT_EQ(std::nullopt, Of("train/los@last"));
   EXPECT_EQ(std::nullopt, Of("train/loss"));
@@ -152,6 +168,9 @@ TEST(ReducedNames, SuggestTheNearestName) {
   EXPECT_THAT(*WhyNoReduction("train/loss@lst"), HasSubstr("'@lst' is none of @first"));
   EXPECT_THAT(*WhyNoReduction("train/loss@lst"), HasSubstr("did you mean 'last'?"));
   EXPECT_FALSE(WhyNoReduction("train/loss"));
+  for (const char* known : {"x@mean:10%", "x@step:1e6", "x@area"}) EXPECT_FALSE(WhyNoReduction(known)) << known;
+  for (const char* wrong : {"x@mean:0%", "x@mean:10", "x@mean:101%", "x@step:", "x@step:-1", "x@area:1"})
+    EXPECT_TRUE(WhyNoReduction(wrong)) << wrong;
   EXPECT_FALSE(WhyNoReduction("train/loss@seconds_to_max"));
 }
 

@@ -1,6 +1,6 @@
 """Writes the policy of another program as the file of arrays that `learner.start_from` reads.
 
-  backplane-import.py SOURCE FILE STATISTICS ACTIVATION CRITIC
+  backplane-import-policy.py SOURCE FILE STATISTICS ACTIVATION CRITIC
 
 SOURCE is a .npz of such arrays, the .zip of an actor-critic model of Stable-Baselines3, or a state dict of a CleanRL script. STATISTICS is a .npz,
 "none" or empty; ACTIVATION is tanh, relu or empty; CRITIC is "critic" or "none". No pickle is loaded: weights come by
