@@ -258,7 +258,7 @@ TEST_F(GateCommand, ReportsHowThisMachineDiffersFromTheBaselines) {
 }
 
 TEST_F(GateCommand, HelpMarksRequiredArguments) {
-  EXPECT_THAT(Run("gate --help").out, AllOf(HasSubstr("gate FILE FILE|OUT [OPTIONS]"), HasSubstr("(required)")));
+  EXPECT_THAT(Run("gate --help").out, AllOf(HasSubstr("gate FILE FILE|OUT|PATH [OPTIONS]"), HasSubstr("(required)")));
   EXPECT_THAT(Run("gate save --help").out, AllOf(HasSubstr("gate save OUT [OPTIONS]"), HasSubstr("(required)")));
   EXPECT_EQ(Run("gate").exit, 2);
 }
