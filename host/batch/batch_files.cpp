@@ -86,13 +86,15 @@ struct PluginSections {
 
 // A point with other plugins than the base contains all its options, because the base's do not fit. Contains only the values
 // that identify a point; a sweep adds the others by their paths. In a comparison the budget belongs to the file or the task,
-// never to an arm.
-nlohmann::json WholePoint(const Experiment& experiment, bool compared) {
+// never to an arm. Elsewhere a point has only limits that differ from those of `base`, because a swept budget belongs to the
+// identity.
+nlohmann::json WholePoint(const Experiment& experiment, const Experiment& base, bool compared) {
   nlohmann::json entry = ToJson(RecordFromJson<PluginSections>(ToJson(experiment)));
   entry.update({{"evaluation.env.options", experiment.evaluation.env_options}});
   for (const HostKey& key : HostKeys()) {
     const std::string section = key.path.substr(0, key.path.find('.'));
-    const bool written = section == "evaluation" || section == "rollout" || (section == "budget" && !compared);
+    const bool own_budget = section == "budget" && !compared && key.get(key, experiment) != key.get(key, base);
+    const bool written = section == "evaluation" || section == "rollout" || own_budget;
     if (!written || key.scope != Scope::kIdentity || key.type == ValueType::kPluginOptions) continue;
     if (nlohmann::json value = key.get(key, experiment); !value.is_null()) entry[key.path] = std::move(value);
   }
@@ -171,7 +173,8 @@ std::vector<nlohmann::json> ListOfPoints(const Plan& plan) {
     const std::vector<const PlannedPoint*> chain = ChainOf(plan, last);
     const bool whole = plan.whole_files || std::any_of(last.values.begin(), last.values.end(),
                                                        [](const auto& value) { return ChoosesPlugin(value.first); });
-    nlohmann::json entry = whole ? WholePoint(plan.Load(trial).experiment, plan.compare.has_value()) : nlohmann::json::object();
+    nlohmann::json entry = whole ? WholePoint(plan.Load(trial).experiment, plan.base.experiment, plan.compare.has_value())
+                                 : nlohmann::json::object();
     const std::string name = NameWithoutStage(last.name, last.stage);
     const bool on_task = plan.compare && !plan.compare->tasks.empty();  // then the arm's values include the task's
     const ArmOnTask arm = on_task ? SplitOnTask(name) : ArmOnTask{name, ""};
