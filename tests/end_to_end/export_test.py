@@ -52,7 +52,8 @@ def main():
         call("export", "optuna", "outputs/two", "--to", "other.journal")
         assert (folder / "other.journal").read_bytes() == (folder / "outputs/two/optuna.journal").read_bytes()
 
-        assert "expected a results folder" in call("export", "tb", ".", expect=2).stderr
+        (folder / "empty").mkdir()
+        assert "expected a results folder" in call("export", "tb", "empty", expect=2).stderr
     print("tb, sqlite and optuna are served, wrong calls refused")
 
 

@@ -83,7 +83,7 @@ struct Rivals {
 };
 
 // The other points of the chosen one's machine with a finite score on each seed, from the best on.
-std::vector<size_t> Candidates(const ComparisonParts& parts, size_t chosen, const MeasureSpec& measure) {
+std::vector<size_t> ScoredRivals(const ComparisonParts& parts, size_t chosen, const MeasureSpec& measure) {
   std::vector<size_t> found;
   for (const size_t i : PointsIn(parts, parts.points[chosen].group)) {
     const SeedScores scores = parts.scoring.Scores(i, measure);
@@ -108,7 +108,7 @@ Rivals FindRivals(const ComparisonParts& parts, size_t chosen, const MeasureSpec
   std::vector<statistics::Arrivals> arrivals{parts.scoring.Scores(chosen, measure).arrivals()};
   std::vector<size_t> others;
   rivals.fewest = rivals.most = judged.front().size();
-  for (const size_t i : Candidates(parts, chosen, measure)) {
+  for (const size_t i : ScoredRivals(parts, chosen, measure)) {
     std::vector<double> scores = scores_of(i);
     if (std::min(scores.size(), judged.front().size()) < statistics::kLeastToJudge) {
       rivals.unknown.push_back(i);
