@@ -380,7 +380,7 @@ TEST_F(CheckpointFolderTest, AnUnknownNameListsTheOthers) {
   EXPECT_THAT(why("3"), HasSubstr("expected checkpoint '3', got checkpoint.bin (after iteration 7)"));
   for (const char* name : {"last", "best", "0", "12"}) EXPECT_EQ("", WhyNoCheckpointName(name));
   for (const char* name : {"", "first", "-1", "3x", "99999999999999999999"})
-    EXPECT_EQ("--checkpoint: expected last, best or a number of iterations, got '" + std::string(name) + "'",
+    EXPECT_EQ("--checkpoint: expected last, best, start or a number of iterations, got '" + std::string(name) + "'",
               WhyNoCheckpointName(name));
 }
 

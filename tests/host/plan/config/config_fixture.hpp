@@ -157,7 +157,10 @@ inline const std::string& MinimalFor(const HostKey& key) {
   static const std::string of_direction = of_best + "checkpoint: {best: eval/return}\n";
   static const std::string of_schedule =
       "experiment: first\nenv: {plugin: walker}\nlearner: {plugin: annealer}\nbudget: {iterations: 3}\n";
+  static const std::string of_start =
+      "experiment: first\nenv: {plugin: walker}\nlearner: {plugin: climber, start_from: other}\nbudget: {iterations: 3}\n";
   if (key.path == "schedule_budget") return of_schedule;
+  if (key.path == "learner.start_optimizer") return of_start;
   if (key.path == "checkpoint.best.metric" || key.path == kUntil) return of_best;
   if (key.path == "checkpoint.best.direction") return of_direction;
   if (key.path == "learner.function" || key.path == "learner.python") return kMinimalFunction;

@@ -85,7 +85,8 @@ TEST_F(ScopeTest, ASectionHasTheScopeOfItsKeysIfTheyAgree) {
 TEST_F(ScopeTest, OnlyKeysOfTheIdentityChangeThePoint) {
   Paths in_part;
   for (const HostKey& key : HostKeys()) {
-    if (!key.recorded()) continue;
+    if (!key.recorded() || key.path.starts_with("learner.start_"))
+      continue;  // needs a policy; tests/end_to_end/start_from_test.py
     SCOPED_TRACE(key.path);
     const Plan plain = PlanWith(key, {}), other = PlanWith(key, {key.path + "=" + OtherValue(key)});
     const bool changes = plain.points.at(0).id != other.points.at(0).id;
