@@ -24,7 +24,7 @@ BUDGETS = {
     "host/libs/arguments": 1405,
     "host/libs/base": 2990,
     "host/libs/contract": 2325,
-    "host/libs/expression": 665,
+    "host/libs/expression": 680,
     "host/libs/log": 130,
     "host/libs/machine": 1555,
     "host/libs/plugin": 2420,

@@ -34,7 +34,14 @@ Expression Expression::OfMeasures(const std::string& text) {
   Expression expression;
   expression.text_ = text;
   expression.Read(true);
-  if (expression.root_->kind == Term::Kind::kPath) expression.text_ = expression.root_->name;  // in one spelling
+  std::string& kept = expression.text_;
+  auto& references = expression.references_;
+  if (expression.root_->kind == Term::Kind::kPath) {  // in one spelling
+    kept = expression.root_->name;
+    references = {{0, kept}};
+  }
+  // Filled leaves a goal in another spelling as it is.
+  std::erase_if(references, [&](const auto& one) { return kept.compare(one.first, one.second.size(), one.second) != 0; });
   return expression;
 }
 

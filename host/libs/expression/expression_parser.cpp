@@ -7,6 +7,7 @@
 #include "base/suggest.hpp"
 #include "expression/expression_term.hpp"
 #include "text/units.hpp"
+#include "text/utf8.hpp"
 
 namespace backplane {
 namespace {
@@ -104,6 +105,7 @@ std::string ExpressionParser::TakeOneOf(std::initializer_list<std::string_view> 
 std::shared_ptr<const Term> ExpressionParser::Parse() {
   if (text_.size() > kMaxBytes)
     Fail(0, fmt::format("it has {} bytes, the limit is {}", FormatCount(text_.size()), FormatCount(kMaxBytes)));
+  if (const std::string text(text_); ToUtf8(FromUtf8(text)) != text) Fail(0, "it is not UTF-8");
   Term term = Or();
   SkipBlanks();
   if (at_ < text_.size()) Fail(at_, fmt::format("expected an operator, got {}", Rest()));

@@ -133,6 +133,14 @@ TEST(ExpressionOfMeasures, NamesStepsToAGoal) {
   EXPECT_EQ(Expression::OfMeasures(" steps_to( eval/return , 4.75e2 )").text(), steps.front()) << "in one spelling";
   EXPECT_EQ(paths("1000 / steps_to(eval/return, 475) + reached(eval/loss, -0.5)"),
             (std::vector<std::string>{"steps_to(eval/return, 475)", "reached(eval/loss, -0.5)"}));
+  const auto filled = [](const std::string& text) {
+    return Expression::OfMeasures(text).Filled(
+        [](const std::string&, std::string*) { return std::optional(nlohmann::json(7)); });
+  };
+  EXPECT_EQ(filled("       abc"), "7");
+  EXPECT_EQ(filled("   steps_to(a,3)"), "7");
+  EXPECT_EQ(filled("abc + steps_to(a,3)"), "7 + steps_to(a,3)") << "in another spelling";
+  EXPECT_EQ(filled("1 + steps_to(a, 3) / b"), "1 + 7 / 7");
   for (const char* wrong : {"steps_to(eval/return)", "steps_to(, 3)", "steps_to(a, b)", "steps_to(a, 3", "steps_to(a, 3, 4)"}) {
     try {
       Expression::OfMeasures(wrong);
@@ -149,6 +157,7 @@ TEST(MeasureExpression, NamesHaveReductionsWithNumbers) {
   const auto four = [](const std::string&, std::string*) { return std::optional(nlohmann::json(4.0)); };
   EXPECT_EQ(2.0, half.Evaluate(four).get<double>());
   EXPECT_EQ(1, Expression::OfMeasures("a@min % 3").Evaluate(four).get<double>());
+  EXPECT_THROW(Expression::OfMeasures("a\x9c"), NoValue) << "not UTF-8";
 }
 
 }  // namespace
