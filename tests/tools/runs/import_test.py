@@ -7,13 +7,11 @@ import json
 import math
 import os
 import pathlib
-import random
 import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 sys.dont_write_bytecode = True
@@ -22,11 +20,9 @@ TOOL = HERE.parents[2] / "tools/runs"
 sys.path[:0] = [str(HERE), str(TOOL)]
 
 import made_by_hand as made  # noqa: E402
-from backplane_runs.command import main  # noqa: E402
 from backplane_runs.directions import direction  # noqa: E402
 from backplane_runs.find import Finder  # noqa: E402
 from backplane_runs.metric_names import typed_names  # noqa: E402
-from backplane_runs.model import Damaged, Mistake  # noqa: E402
 from backplane_runs.plain_values import SimpleYaml, as_mapping  # noqa: E402
 
 
@@ -468,39 +464,5 @@ class Names(unittest.TestCase):
         self.assertEqual((names["val_loss"], names["env_steps"], names["보상"], names["1st"]), ("val_loss", "reported/env_steps", "보상", "_1st"))
 
 
-class Fuzz(InFolder):
-    """Damaged bytes end in a sentence within bounds; a longer form is scripts/check_import --fuzz."""
-
-    def test_damaged_files_end_in_a_sentence(self):
-        draw = random.Random(1)
-        originals = {
-            "events.out.tfevents.1.h": made.events(made.event(0, 1, made.hparams({"lr": 0.1})), *made.curve("a", [(i, 1.0) for i in range(20)])),
-            "run-a.wandb": made.wandb_run("a", {"lr": 0.1}, [(i, {"loss": 0.1}) for i in range(20)]),
-            "evaluations.npz": made.npz(timesteps=made.npy("<i8", (2,), [1, 2]), results=made.npy("<f8", (2, 2), [1.0] * 4)),
-            "progress.csv": b"time/total_timesteps,rollout/ep_rew_mean\n1,2\n2,3\n",
-            "monitor.csv": b'#{"t_start": 1.0, "env_id": "x"}\nr,l,t\n1,2,3\n',
-            "trainer_state.json": b'{"log_history": [{"step": 1, "loss": 2}], "global_step": 1, "max_steps": 2}',
-            "study.log": b'{"op_code": 0, "study_name": "s", "directions": [2]}\n{"op_code": 4, "study_id": 0}\n',
-            "a.jsonl": b'{"step": 1, "loss": 2}\n{"step": 2, "loss": 3}\n',
-        }
-        end = time.monotonic() + 8
-        for name, data in originals.items():
-            for _ in range(150):
-                if time.monotonic() > end:
-                    break
-                damaged = bytearray(data)
-                for _ in range(draw.randint(1, 4)):
-                    place = draw.randrange(len(damaged))
-                    damaged[place:place + draw.randint(0, 3)] = bytes(draw.randrange(256) for _ in range(draw.randint(0, 3)))
-                self.put(f"f/{name}", bytes(damaged))
-                try:
-                    runs = self.runs("f")
-                except (Mistake, Damaged):
-                    runs = []
-                self.assertLess(sum(run.points() for run in runs), 1000, name)
-                (self.folder / "f" / name).unlink()
-
-
 if __name__ == "__main__":
-    assert main is not None
     unittest.main()

@@ -40,6 +40,11 @@ TEST(Several, JudgesTwoValuesExactly) {
   EXPECT_NEAR(JudgeAgainst({nine}, others)[0].p, 0.057275541795665, 1e-9);
   EXPECT_EQ(JudgeAgainst({nine}, others)[0].verdict, Verdict::kNotShown);
   EXPECT_EQ(*RuledOut({nine, others}, 0), (std::vector<char>{0, 0}));
+  // By enumeration of all deals of 9 solved runs to three points, a range as wide has p = 0.066. Ranges of normal scores would
+  // rule the last point out.
+  const Values five(5, 1), three = {1, 1, 1, 0, 0}, one = {1, 0, 0, 0, 0};
+  EXPECT_EQ(*RuledOut({five, three, one}, 0), (std::vector<char>{0, 0, 0}));
+  EXPECT_EQ(*RuledOut({five, one, {0, 0, 0, 0, 0}}, 0), (std::vector<char>{0, 1, 1})) << "p = 0.006";
 }
 
 TEST(Several, RulesOutOnlyClearlyWorsePoints) {

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Damaged bytes end in a sentence within bounds; a longer form is scripts/check_import --fuzz.
+
+usage: import_fuzz_test.py
+"""
+import random
+import sys
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+
+import import_test  # noqa: E402
+import made_by_hand as made  # noqa: E402
+from backplane_runs.model import Damaged, Mistake  # noqa: E402
+
+
+class Fuzz(import_test.InFolder):
+    def test_damaged_files_end_in_a_sentence(self):
+        draw = random.Random(1)
+        originals = {
+            "events.out.tfevents.1.h": made.events(made.event(0, 1, made.hparams({"lr": 0.1})), *made.curve("a", [(i, 1.0) for i in range(20)])),
+            "run-a.wandb": made.wandb_run("a", {"lr": 0.1}, [(i, {"loss": 0.1}) for i in range(20)]),
+            "evaluations.npz": made.npz(timesteps=made.npy("<i8", (2,), [1, 2]), results=made.npy("<f8", (2, 2), [1.0] * 4)),
+            "progress.csv": b"time/total_timesteps,rollout/ep_rew_mean\n1,2\n2,3\n",
+            "monitor.csv": b'#{"t_start": 1.0, "env_id": "x"}\nr,l,t\n1,2,3\n',
+            "trainer_state.json": b'{"log_history": [{"step": 1, "loss": 2}], "global_step": 1, "max_steps": 2}',
+            "study.log": b'{"op_code": 0, "study_name": "s", "directions": [2]}\n{"op_code": 4, "study_id": 0}\n',
+            "a.jsonl": b'{"step": 1, "loss": 2}\n{"step": 2, "loss": 3}\n',
+        }
+        end = time.monotonic() + 8
+        for name, data in originals.items():
+            for _ in range(150):
+                if time.monotonic() > end:
+                    break
+                damaged = bytearray(data)
+                for _ in range(draw.randint(1, 4)):
+                    place = draw.randrange(len(damaged))
+                    damaged[place:place + draw.randint(0, 3)] = bytes(draw.randrange(256) for _ in range(draw.randint(0, 3)))
+                self.put(f"f/{name}", bytes(damaged))
+                try:
+                    runs = self.runs("f")
+                except (Mistake, Damaged):
+                    runs = []
+                self.assertLess(sum(run.points() for run in runs), 1000, name)
+                (self.folder / "f" / name).unlink()
+
+
+if __name__ == "__main__":
+    unittest.main()
