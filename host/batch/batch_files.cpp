@@ -86,8 +86,7 @@ struct PluginSections {
 
 // A point with other plugins than the base contains all its options, because the base's do not fit. Contains only the values
 // that identify a point; a sweep adds the others by their paths. In a comparison the budget belongs to the file or the task,
-// never to an arm. Elsewhere a point has only limits that differ from those of `base`, because a swept budget belongs to the
-// identity.
+// never to an arm. Elsewhere a limit is written only if `base` has another, because a swept budget belongs to the identity.
 nlohmann::json WholePoint(const Experiment& experiment, const Experiment& base, bool compared) {
   nlohmann::json entry = ToJson(RecordFromJson<PluginSections>(ToJson(experiment)));
   entry.update({{"evaluation.env.options", experiment.evaluation.env_options}});

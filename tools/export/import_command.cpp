@@ -2,11 +2,11 @@
 #include <filesystem>
 #include <string>
 
+#include "arguments/python_exit.hpp"
 #include "arguments/tool_commands.hpp"
 #include "base/python.hpp"
 #include "base/run_process.hpp"
 #include "export/commands.hpp"
-#include "log/log.hpp"
 #include "plugin/installation.hpp"
 
 namespace backplane {
@@ -23,17 +23,10 @@ struct ImportArgs {
 };
 
 int ImportPolicy(const ImportArgs& args) {
-  const std::string python = FindPython();
-  ProcessCall call{{python, BesideProgram("backplane-import-policy.py").string(), args.source.string(), args.to.string(),
+  ProcessCall call{{FindPython(), BesideProgram("backplane-import-policy.py").string(), args.source.string(), args.to.string(),
                     args.statistics, args.activation, args.without_critic ? "none" : "critic"}};
   call.shows_output = true, call.limit = kImportLimit;
-  const ProcessEnd end = RunProcess(call);
-  if (!end.started) {
-    LogError("backplane import policy: cannot start {}: {}\nhint: set BACKPLANE_PYTHON to a Python 3.10 or newer", python,
-             end.err);
-    return kFailed;
-  }
-  return end.ok() ? kOk : end.code != 0 ? end.code : kFailed;
+  return ExitOfPython(kImportPolicyCommand.name, call, RunProcess(call));
 }
 
 }  // namespace

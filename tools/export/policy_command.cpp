@@ -5,13 +5,13 @@
 #include <filesystem>
 #include <string>
 
+#include "arguments/python_exit.hpp"
 #include "arguments/tool_commands.hpp"
 #include "base/python.hpp"
 #include "base/run_process.hpp"
 #include "base/scratch_folder.hpp"
 #include "contract/checkpoint_files.hpp"
 #include "export/commands.hpp"
-#include "log/log.hpp"
 #include "plugin/installation.hpp"
 #include "plugin/trial_process.hpp"
 #include "record/find_trial.hpp"
@@ -29,25 +29,16 @@ struct PolicyArgs {
   std::string trial, checkpoint = std::string(kLastCheckpoint);
 };
 
-int Fail(const std::string& why) {
-  LogError("backplane export policy: {}", why);
-  return kFailed;
-}
-
 int ExportPolicy(const PolicyArgs& args) {
   const std::string id = FindTrial(args.out, args.trial, PlanLinesOf(args.out));
   const ScratchFolder scratch(fs::temp_directory_path() / ("backplane-export-" + std::to_string(getpid())));
   const fs::path record = scratch.path() / "policy.record";
   RunTrialProcess(ResultsFolder{args.out}.trial(id).trial_json(),
                   {"--policy", record.string(), "--checkpoint", args.checkpoint});
-  const std::string python = FindPython();
   ProcessCall write{
-      {python, BesideProgram("backplane-export.py").string(), record.string(), args.to.string(), BACKPLANE_VERSION}};
+      {FindPython(), BesideProgram("backplane-export.py").string(), record.string(), args.to.string(), BACKPLANE_VERSION}};
   write.shows_output = true, write.limit = kWriteLimit;
-  const ProcessEnd written = RunProcess(write);
-  if (!written.started)
-    return Fail("cannot start " + python + ": " + written.err + "\nhint: set BACKPLANE_PYTHON to a Python 3.10 or newer");
-  return written.ok() ? kOk : written.code != 0 ? written.code : kFailed;
+  return ExitOfPython(kExportPolicyCommand.name, write, RunProcess(write));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <string>
 
+#include "arguments/python_exit.hpp"
 #include "arguments/tool_commands.hpp"
 #include "base/python.hpp"
 #include "base/run_process.hpp"
@@ -14,7 +15,6 @@
 namespace backplane {
 namespace {
 
-constexpr char kExportProgram[] = "backplane-export-runs.py";
 constexpr std::chrono::hours kExportLimit{24 * 365};  // --follow lasts as long as the batch
 
 struct ExportRunsArgs {
@@ -29,15 +29,11 @@ int ExportRuns(const ExportRunsArgs& args) {
     return kUsage;
   }
   const std::filesystem::path to = args.to.empty() ? args.out / args.tool : args.to;
-  const std::string python = FindPython(), program = BesideProgram(kExportProgram).string();
-  ProcessCall call{{python, program, args.tool, args.out.string(), to.string()}};
+  ProcessCall call{
+      {FindPython(), BesideProgram("backplane-export-runs.py").string(), args.tool, args.out.string(), to.string()}};
   if (args.follow) call.words.emplace_back("--follow");
   call.shows_output = true, call.limit = kExportLimit;
-  const ProcessEnd end = RunProcess(call);
-  if (end.started && !program.empty()) return end.ok() ? kOk : end.code != 0 ? end.code : kFailed;
-  LogError("backplane export {}: cannot start {} {}: {}\nhint: set BACKPLANE_PYTHON to a Python 3.10 or newer", args.tool,
-           python, kExportProgram, end.err);
-  return kFailed;
+  return ExitOfPython("export " + args.tool, call, RunProcess(call));
 }
 
 }  // namespace

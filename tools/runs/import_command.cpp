@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "arguments/python_exit.hpp"
 #include "arguments/tool_commands.hpp"
 #include "base/python.hpp"
 #include "base/run_process.hpp"
@@ -45,11 +46,7 @@ int Import(const ImportArgs& args) {
     return kFailed;
   }
   call.shows_output = true, call.limit = kImportCommandLimit;
-  const ProcessEnd end = RunProcess(call);
-  if (end.started) return end.ok() ? kOk : end.code != 0 ? end.code : kFailed;
-  LogError("backplane import: cannot start {}: {}\nhint: set BACKPLANE_PYTHON to a Python 3.10 or newer", call.words.front(),
-           end.err);
-  return kFailed;
+  return ExitOfPython(kImportCommand.name, call, RunProcess(call));
 }
 
 void DeclareImport(ImportArgs* args, Arguments* add) {

@@ -19,6 +19,15 @@ void NeedSameActs(DrivenLearner& a, DrivenLearner& b, uint32_t flags, const char
                "different bytes");
 }
 
+auto TrainedPolicy(DrivenLearner* learner, CaseResult* result) {
+  if (!OffersPolicy(learner->learner())) SkipCase("does not offer " BP_LEARNER_POLICY_1);
+  learner->Train(1);
+  NowDoing("save (policy)");
+  auto saved = SavePolicy(learner->learner());
+  result->note = fmt::format("{} bytes", saved->size());
+  return saved;
+}
+
 void NeedForm(LearnerInstance& learner) {
   NowDoing("form");
   PolicyForm(learner);  // throws unless it is a JSON object
@@ -30,11 +39,7 @@ void NeedForm(LearnerInstance& learner) {
 void PolicyActs(Subject& subject, CaseResult* result) {
   NeedTwoInstances(subject);
   DrivenLearner learner(subject, {});
-  if (!OffersPolicy(learner.learner())) SkipCase("does not offer " BP_LEARNER_POLICY_1);
-  learner.Train(1);
-  NowDoing("save (policy)");
-  const auto saved = SavePolicy(learner.learner());
-  result->note = fmt::format("{} bytes", saved->size());
+  const auto saved = TrainedPolicy(&learner, result);
   DrivenLearner copy(subject, {});
   NowDoing("load (policy)");
   LoadPolicy(copy.learner(), *saved);
@@ -50,11 +55,7 @@ void PolicyActs(Subject& subject, CaseResult* result) {
 void PolicyStarts(Subject& subject, CaseResult* result) {
   NeedTwoInstances(subject);
   DrivenLearner learner(subject, {});
-  if (!OffersPolicy(learner.learner())) SkipCase("does not offer " BP_LEARNER_POLICY_1);
-  learner.Train(1);
-  NowDoing("save (policy)");
-  const auto saved = SavePolicy(learner.learner());
-  result->note = fmt::format("{} bytes", saved->size());
+  const auto saved = TrainedPolicy(&learner, result);
   DrivenLearner fresh(subject, {});
   NowDoing("start (policy)");
   StartPolicy(fresh.learner(), *saved);

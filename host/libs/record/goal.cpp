@@ -36,8 +36,8 @@ std::string Goal::StepsMeasure() const { return fmt::format("{}({}, {})", kSteps
 std::string Goal::ReachedMeasure() const { return fmt::format("{}({}, {})", kReached, metric, value); }
 
 std::optional<Goal> GoalFromJson(const json& written, std::string* why_not) {
-  const auto wrong = [&](const std::string& wanted, const json& found) {
-    *why_not = fmt::format("expected {}, got {}", wanted, found.is_null() ? "nothing" : found.dump());
+  const auto wrong = [&](const std::string& expected, const json& found) {
+    *why_not = fmt::format("expected {}, got {}", expected, found.is_null() ? "nothing" : found.dump());
     return std::nullopt;
   };
   if (!written.is_object()) return wrong("a metric with its value, such as {eval/return: 475, for: 3}", written);
