@@ -21,7 +21,7 @@ BUDGETS = {
     "host/cli": 4790,
     "host/client": 90,
     "host/embed": 2240,
-    "host/libs/arguments": 1405,
+    "host/libs/arguments": 1430,
     "host/libs/base": 2990,
     "host/libs/contract": 2325,
     "host/libs/expression": 680,
