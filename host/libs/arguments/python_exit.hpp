@@ -1,4 +1,4 @@
-// How a command ends that lets a Python program do its work.
+// The end of a command whose work a Python program does.
 #pragma once
 
 #include <string>
