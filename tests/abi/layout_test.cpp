@@ -1,4 +1,4 @@
-// The layout of every struct of ABI 1.0, in numbers recorded when it was frozen. A change breaks existing plugins.
+// The layout of every struct of ABI 1.1, in numbers recorded when it was frozen. A change breaks existing plugins.
 #include <gtest/gtest.h>
 
 #include "backplane/base.h"
@@ -6,6 +6,7 @@
 #include "backplane/env.h"
 #include "backplane/ext/clock.h"
 #include "backplane/ext/device_use.h"
+#include "backplane/ext/file.h"
 #include "backplane/ext/gpus.h"
 #include "backplane/ext/held_out.h"
 #include "backplane/ext/inject.h"
@@ -100,6 +101,7 @@ TEST(Layout, Request) {
 
 TEST(Layout, RequestsOfEachKind) {
   AT(bp_request, u.rollout.horizon, 8); AT(bp_request, u.rollout.policy_version, 16);
+  AT(bp_request, u.rollout.part, 24);
   AT(bp_request, u.evaluate.candidates, 8); AT(bp_request, u.evaluate.episodes_each, 16); AT(bp_request, u.evaluate.chunk, 24);
   AT(bp_request, u.evaluate.max_steps, 32); AT(bp_request, u.evaluate.seeds, 40);
   AT(bp_request, u.data.micro_batch, 8); AT(bp_request, u.data.group_rows, 16); AT(bp_request, u.data.flags, 24);
@@ -162,6 +164,17 @@ TEST(Layout, HostTrial) {
   SIZE(bp_host_trial_1, 32);
   AT(bp_host_trial_1, struct_size, 0); AT(bp_host_trial_1, attempt, 4); AT(bp_host_trial_1, trial_id, 8);
   AT(bp_host_trial_1, attempt_dir, 16); AT(bp_host_trial_1, trial_dir, 24);
+}
+
+TEST(Layout, HostFile1) {
+  SIZE(bp_file, 32);
+  AT(bp_file, struct_size, 0); AT(bp_file, reserved, 4); AT(bp_file, impl, 8); AT(bp_file, data, 16); AT(bp_file, bytes, 24);
+  SIZE(bp_file_claim, 32);
+  AT(bp_file_claim, struct_size, 0); AT(bp_file_claim, reserved, 4); AT(bp_file_claim, max_bytes, 8);
+  AT(bp_file_claim, iteration_bytes, 16); AT(bp_file_claim, slack_bytes, 24);
+  SIZE(bp_host_file_1, 40);
+  AT(bp_host_file_1, struct_size, 0); AT(bp_host_file_1, reserved, 4); AT(bp_host_file_1, open, 8);
+  AT(bp_host_file_1, grow, 16); AT(bp_host_file_1, need, 24); AT(bp_host_file_1, written, 32);
 }
 
 TEST(Layout, HostGpus1) {

@@ -21,7 +21,7 @@ use std::sync::Once;
 pub mod abi {
     use std::os::raw::{c_char, c_void};
 
-    pub const BP_ABI_MINOR: u32 = 0;
+    pub const BP_ABI_MINOR: u32 = 1;
     pub const BP_META_BYTES: usize = 65536;
 
     pub type bp_status = i32;

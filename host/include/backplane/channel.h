@@ -30,7 +30,8 @@ enum {
   BP_ROLE_LOSS_MASK,
   BP_ROLE_WEIGHT,
   BP_ROLE_INFO,
-  BP_ROLE_EXTRA = 18  // a learner's output in addition to ACTION (logp, value, ...)
+  BP_ROLE_EXTRA = 18,  // a learner's output in addition to ACTION (logp, value, ...)
+  BP_ROLE_CARRY        // state role; a learner's memory of the episode (see learner.h). Since 1.1
 };
 enum { BP_SPACE_BOX = 1, BP_SPACE_DISCRETE, BP_SPACE_MULTI_DISCRETE, BP_SPACE_MULTI_BINARY, BP_SPACE_TOKENS, BP_SPACE_BYTES };
 enum { BP_SCOPE_ROW = 1, BP_SCOPE_AGENT };

@@ -13,9 +13,12 @@ typedef struct bp_learner bp_learner;  // the plugin's own
 
 // bp_learner_spec.flags
 enum {
-  BP_LEARNER_OBS_MOMENTS = 1,  // deliver obs_count, obs_mean, obs_m2 with a rollout or an evaluation of candidates
-  BP_LEARNER_ROW_EXACT = 2,    // BP_FLAG_ROW_EXACT of this instance, if it depends on options such as the device
-  BP_LEARNER_HELD_OUT_ANY = 4  // its held-out loss (ext/held_out.h) may be requested by several threads, also during `act`
+  BP_LEARNER_OBS_MOMENTS = 1,   // deliver obs_count, obs_mean, obs_m2 with a rollout or an evaluation of candidates
+  BP_LEARNER_ROW_EXACT = 2,     // BP_FLAG_ROW_EXACT of this instance, if it depends on options such as the device
+  BP_LEARNER_HELD_OUT_ANY = 4,  // its held-out loss (ext/held_out.h) may be requested by several threads, also during `act`
+  // Its state is saved only when a checkpoint is written, not before each collecting request. A stop waits for the end of the
+  // iteration, for 10 s at most; later the trial ends without saving, and resumes from the last checkpoint. Since 1.1
+  BP_LEARNER_STATE_LARGE = 8
 };
 
 typedef struct bp_learner_spec {
@@ -23,7 +26,7 @@ typedef struct bp_learner_spec {
   uint32_t evaluation_rows;      // maximum per call of `act` in an evaluation; 0: as many as in a rollout
   const char* const* act_in;     // input channels of `act`, NULL-terminated
   const char* const* keep;       // channels of a ROLLOUT delivery, NULL-terminated
-  const bp_channel* act_out;     // [n_act_out] output channels of `act`: the env's ACTION channels by name, and EXTRA ones
+  const bp_channel* act_out;     // [n_act_out] outputs of `act`: the env's ACTION channels by name, and EXTRA and CARRY ones
   uint64_t n_act_out, n_params;  // n_params: trainable numbers, for the record
   uint64_t flags;                // BP_LEARNER_*
 } bp_learner_spec;
@@ -56,7 +59,8 @@ typedef struct bp_request {
   union {
     struct {
       uint64_t horizon, policy_version;
-    } rollout;  // horizon: steps per row
+      uint64_t part;  // steps per delivery; 0: all of them in one. Since 1.1
+    } rollout;        // horizon: steps per row
     struct {
       uint64_t candidates, episodes_each;
       uint64_t chunk;         // maximum number of candidates in flight; 0: all. Does not affect results (see below)
@@ -101,6 +105,17 @@ enum { BP_DELIVERY_LAST_IN_GROUP = 1, BP_DELIVERY_PROBE = 4 };
 // final_state, and final_X for further channels X of OBS or STATE. BP_LEARNER_OBS_MOMENTS adds obs_count [1], obs_mean [...],
 // obs_m2 [...] (float64, over the T entries acted on). The tensors stay valid through the following TICKs, until the next
 // collecting request. With an env on a device, all except final_index are there; the same holds for the tensors of `act`.
+//
+// With `part` > 0 the rollout comes in `count` deliveries, `index` 0 .. count-1: entries index * part to (index + 1) * part of
+// each channel, the last one may be shorter. `final_index`, final_obs, the moments and `env_steps` are those of the part. Its
+// tensors are valid until `consume` returns. The learner may change its weights in each `consume`: no `act` runs meanwhile, and
+// the next part acts with the new ones. TICKs follow the last part only. All parts are one iteration.
+//
+// A CARRY channel is a memory of the learner's own per row, or per agent (BP_SCOPE_AGENT), of shape and dtype of its choice,
+// declared in `act_out` and listed in `act_in`: `act` reads entry t in `in` and writes entry t+1 in `out`. An episode starts
+// with zeros. If the step ends an episode, the host keeps what `act` wrote as final_NAME [E, ...], then zeroes entry t+1.
+// Evaluations and candidates have a memory of their own. A rollout delivers it like a state role, T+1 entries, if `keep` lists
+// it. An env with BP_FLAG_NATIVE_AUTORESET is rejected together with such a learner.
 //
 // An EVALUATE request plays candidates x episodes_each jobs, each an episode of one candidate from its own seed, acting GREEDY.
 // It delivers fitness float64 [candidates, episodes_each], the undiscounted sum of an episode's rewards in time order (of all

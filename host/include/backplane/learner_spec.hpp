@@ -30,14 +30,13 @@ class LearnerSpec {
   }
   // Output of `act` that the env does not read, float32; also kept for the rollout. scope: BP_SCOPE_*.
   void Extra(const char* name, const std::vector<int64_t>& shape = {}, uint16_t scope = BP_SCOPE_ROW) {
-    bp_channel channel{};
-    channel.role = BP_ROLE_EXTRA, channel.space = BP_SPACE_BOX, channel.scope = scope;
-    channel.ndim = static_cast<uint16_t>(shape.size());
-    channel.dtype = DtypeOf<float>();
-    channel.name = name;
-    channel.shape = shape.data();
-    ActOut(channel);
-    Keep(name);
+    Output(BP_ROLE_EXTRA, name, shape, scope);
+  }
+  // A memory of the learner's own, float32, that `act` reads and writes; also kept for the rollout. Needs a host of version 1.1
+  // (BP_PLUGINS_SINCE). scope: BP_SCOPE_*.
+  void Carry(const char* name, const std::vector<int64_t>& shape, uint16_t scope = BP_SCOPE_ROW) {
+    ActIn(name);
+    Output(BP_ROLE_CARRY, name, shape, scope);
   }
   void set_params(uint64_t n) { raw_.n_params = n; }
   void set_flags(uint64_t flags) { raw_.flags = flags; }
@@ -53,6 +52,16 @@ class LearnerSpec {
   }
 
  private:
+  void Output(uint16_t role, const char* name, const std::vector<int64_t>& shape, uint16_t scope) {
+    bp_channel channel{};
+    channel.role = role, channel.space = BP_SPACE_BOX, channel.scope = scope;
+    channel.ndim = static_cast<uint16_t>(shape.size());
+    channel.dtype = DtypeOf<float>();
+    channel.name = name;
+    channel.shape = shape.data();
+    ActOut(channel);
+    Keep(name);
+  }
   void AddName(std::vector<const char*>* list, const std::string& name) {
     list->back() = names_.emplace_back(name).c_str();
     list->push_back(nullptr);

@@ -113,11 +113,14 @@ struct Module {
 }  // namespace bp
 
 // Exports the module; use it once per plugin, at file scope: BP_PLUGINS(Walker) or BP_PLUGINS(Encoder, Decoder).
-#define BP_PLUGINS(...)                                                                  \
+#define BP_PLUGINS(...) BP_PLUGINS_SINCE(0, __VA_ARGS__)
+
+// The same for plugins that need a host of the minor version `minor` or newer, such as 1 for rollouts in parts.
+#define BP_PLUGINS_SINCE(minor, ...)                                                     \
   BP_META_RESERVE();                                                                     \
   extern "C" BP_EXPORT const bp_module* bp_module_v1(void) {                             \
     using M = bp::Module<__VA_ARGS__>;                                                   \
-    static const bp_module module = {sizeof(bp_module), BP_ABI_MINOR,  0,       0,       \
+    static const bp_module module = {sizeof(bp_module), BP_ABI_MINOR,  minor,   0,       \
                                      bp_meta_section,   BP_BUILD_JSON, nullptr, nullptr, \
                                      M::Count,          M::Descriptor, M::Api};          \
     return &module;                                                                      \
