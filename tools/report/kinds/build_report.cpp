@@ -192,7 +192,7 @@ void SayHowToGoOn(const ResultSet& set, const std::string& program, Document* do
   const bool any = std::any_of(set.trials.begin(), set.trials.end(), [](const TrialData& trial) { return trial.usable(); });
   if (!any && !verdict.empty()) verdict.erase(verdict.begin());
   if (any && !verdict.empty()) {
-    verdict.front() = sentences.front() + " So far: " + verdict.front();
+    verdict.front() = sentences.front() + " So far: " + AfterColon(verdict.front());
     verdict.insert(verdict.begin() + 1, sentences.begin() + 1, sentences.end());
   } else {
     verdict.insert(verdict.begin(), sentences.begin(), sentences.end());

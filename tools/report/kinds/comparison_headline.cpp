@@ -285,6 +285,13 @@ std::string NotConsidered(const ComparisonParts& parts, size_t group, const Meas
   return fmt::format("{} points ({})", excluded.size(), parts.scoring.WithoutScore(PointsIn(parts, group), measure));
 }
 
+bool OthersDiverged(const ComparisonParts& parts, const std::vector<ExcludedPoint>& excluded, const MeasureSpec& measure) {
+  return std::ranges::all_of(excluded, [&](const ExcludedPoint& one) {
+    const SeedScores scores = parts.scoring.Scores(one.point, measure);
+    return scores.diverged > 0 && scores.missing == 0;
+  });
+}
+
 // "No point is the best by return, because all act at random: from 20.1 (a) to 23.5 (b)"
 std::string OfRandomActions(const ComparisonParts& parts, const std::vector<size_t>& with_value, const MeasureSpec& measure) {
   const auto value = [&](size_t point) { return parts.scoring.Value(point, measure)->value; };
@@ -329,9 +336,13 @@ std::string Best(const ComparisonParts& parts, size_t group, const MeasureSpec& 
   if (!best || !parts.scoring.Value(*best, measure))
     return fmt::format("No point {} by {}{}", selects ? "was selected" : "can be the best", measure.title,
                        left_out.empty() ? "" : ": " + left_out);
-  if (all.size() == excluded.size() + 1 && !left_out.empty())
-    return fmt::format("No comparison: only {} has all its scores ({} {}); not considered: {}", parts.points[*best].name,
-                       measure.title, value_of(*best), left_out);
+  if (all.size() == excluded.size() + 1 && !left_out.empty()) {
+    const std::string& name = parts.points[*best].name;
+    const std::string score = fmt::format("by {} ({})", measure.title, value_of(*best));
+    return OthersDiverged(parts, excluded, measure)
+               ? fmt::format("Only {} can be the best {}, because the others diverged: {}", name, score, left_out)
+               : fmt::format("No comparison: only {} has all its scores {}; not considered: {}", name, score, left_out);
+  }
   return fmt::format("{} has the best {}: {}{}{}", parts.points[*best].name, measure.title, value_of(*best),
                      RivalsOf(parts, *best, measure), left_out.empty() ? "" : "; not considered: " + left_out);
 }
@@ -392,6 +403,8 @@ std::string RivalsOf(const ComparisonParts& parts, size_t chosen, const MeasureS
     const size_t named = std::min(kNamed, alike.size());
     std::vector<std::string> names;
     for (size_t i = 0; i < named; ++i) names.push_back(with_value(alike[i]));
+    const std::string lead = LeadOver(parts, chosen, alike[0], measure);
+    if (!lead.empty()) names[0].insert(names[0].size() - 1, ", behind" + lead);
     text = fmt::format("; not shown to be better than {}", fmt::join(names, ", "));
     if (alike.size() > named) text += fmt::format(" and {} more", alike.size() - named);
     if (!worse.empty())

@@ -51,8 +51,15 @@ std::vector<std::string> HowToGoOn(const ResultSet& set, const std::string& prog
   return {fmt::format("{}: {}.", how, fmt::join(parts, ", ")), "To resume: " + CommandOf(set, program)};
 }
 
+std::string AfterColon(std::string headline) {
+  for (const char* const word : {"No ", "Only ", "Not "})
+    if (headline.starts_with(word)) headline[0] = static_cast<char>(headline[0] - 'A' + 'a');
+  return headline;
+}
+
 std::string AsMeasured(const std::string& why_void, const std::string& headline) {
-  return why_void.empty() ? headline : fmt::format("{}. As measured: {}", why_void, headline);
+  if (why_void.empty()) return headline;
+  return fmt::format("{}. As measured: {}", why_void, AfterColon(headline));
 }
 
 std::string HowToTrust(const std::vector<ResultSet>& sets, const std::string& program) {

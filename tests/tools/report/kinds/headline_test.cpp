@@ -189,8 +189,12 @@ TEST(Headline, CountsAllRunsOfManyPointsThatAreNotConsidered) {
   }
   const std::string text = ComparisonHeadlineOf(points, {});
   // 8 and 9: a single point is never called the best.
-  EXPECT_TRUE(text.starts_with("No comparison: only runners=1 envs=1 has all its scores (eval/return 8.5")) << text;
-  EXPECT_TRUE(Contains(text, "; not considered: 5 points (5 of 12 runs diverged).")) << text;
+  EXPECT_TRUE(text.starts_with("Only runners=1 envs=1 can be the best by eval/return (8.5")) << text;
+  EXPECT_TRUE(Contains(text, ", because the others diverged: 5 points (5 of 12 runs diverged).")) << text;
+  points[1][0].state = TrialState::kFailed, points[1][0].outcome = Outcome::kPlugin;
+  EXPECT_TRUE(ComparisonHeadlineOf(points, {})
+                  .starts_with("No comparison: only runners=1 envs=1 has all its scores by "
+                               "eval/return (8.5"));
 }
 
 TEST(Headline, NamesNoBestOfRandomActions) {
@@ -222,7 +226,8 @@ TEST(Headline, PointsOfOneValueAreNotSeparated) {
 TEST(Headline, NamesASweepsBestPointAndItsRivals) {
   EXPECT_EQ(
       "runners=4 envs=1 has the best eval/return: 21.00 ± 1.96; not shown to be better than runners=2 envs=1 "
-      "(20.00 ± 1.96), but better than runners=1 envs=1; 5 seeds each. ± is a 95 % interval over seeds; higher is better.",
+      "(20.00 ± 1.96, behind by 1.00 ± 2.31), but better than runners=1 envs=1; 5 seeds each. ± is a 95 % interval over seeds; "
+      "higher is better.",
       ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), Returns(4, 19, 5)}, {}));
   EXPECT_EQ(
       "runners=2 envs=1 has the best eval/return: 20.00 ± 1.96; shown to be better than runners=1 envs=1 "
