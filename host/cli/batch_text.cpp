@@ -19,11 +19,13 @@
 #include "base/text_columns.hpp"
 #include "cli/plugin_check.hpp"
 #include "cli/search_text.hpp"
+#include "contract/recorded_budget.hpp"
 #include "input/load_file.hpp"
 #include "input/report_program.hpp"
 #include "log/log.hpp"
 #include "record/attempt_json.hpp"
 #include "record/batch_record.hpp"
+#include "record/budget_cut.hpp"
 #include "record/report_requests.hpp"
 #include "screen/progress.hpp"
 #include "screen/summary.hpp"
@@ -210,7 +212,19 @@ class BatchText {
       std::printf("%s: %s, results in %s\n", context.title.c_str(), SummaryState(result), context.attempt_dir.c_str());
     } else {
       std::fputs(WithTone(FormatSummary(result, context), STDOUT_FILENO).c_str(), stdout);
+      PrintLonger();
     }
+  }
+
+  // The summary is of the whole trial, also under a budget that was lowered since.
+  void PrintLonger() const {
+    const ResultsFolder results{request_.out};
+    const BatchRecord record = ReadBatchRecord(results.events());
+    const TrialRecord* const known = record.Find(plan_.trials[0].id);
+    const auto cut = known ? CutAtBudget(results, *known, RecordedBudget(plan_.base.experiment.budget)).cut : std::nullopt;
+    if (!cut || !cut->longer) return;
+    fmt::print("  Within its budget are {} of its iterations; for their numbers: {} report {}\n", cut->iteration(),
+               args_.typed_program, ShellArgument(request_.out.string()));
   }
 
   RunArgs WithNextSeed() const {
