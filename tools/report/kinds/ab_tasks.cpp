@@ -42,13 +42,16 @@ size_t LooksOf(const std::vector<JudgedTask>& tasks) {
 }
 
 // For a pair with a winner "x, where its return is higher by 12 (95 % interval 3 to 21), 8 seeds each", else "x (return: a 12.3
-// ± 2.1, b 14.0 ± 3.0; ± 95 %; 8 seeds each)", or "x" without scores.
+// ± 2.1, b 14.0 ± 3.0; ± 95 %; 8 seeds each; difference 1.7 (95 % interval -1.9 to 5.3))", or "x" without scores.
 std::string TaskWithLead(const JudgedTask& task, size_t pair) {
   const PairJudgement& judged = task.judgement.pairs[pair];
   const bool has_winner = judged.answer == Answer::kFirst || judged.answer == Answer::kSecond;
   if (judged.answer == Answer::kInvalid || judged.answer == Answer::kOneValue) return task.task.name;
-  if (!has_winner)
-    return fmt::format("{} ({}; ± 95 %; {})", task.task.name, MeansText(task.scores, judged), Counted(task.scores, judged));
+  if (!has_winner) {
+    const std::string difference = DifferenceText(task.scores, judged);
+    return fmt::format("{} ({}; ± 95 %; {}{})", task.task.name, MeansText(task.scores, judged), Counted(task.scores, judged),
+                       difference.empty() ? "" : "; " + difference);
+  }
   return fmt::format("{}, where {}, {}", task.task.name, LeadText(task.scores, judged), Counted(task.scores, judged));
 }
 

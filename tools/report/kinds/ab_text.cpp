@@ -47,15 +47,6 @@ std::string MeanOf(const AbScores& scores, const PairJudgement& pair, size_t arm
   return FormatNumber(mean, scores.metric.digits) + unit;
 }
 
-// "difference 12 (95 % interval 3 to 21)", or of speeds "1.08 times as much (95 % interval 1.05 to 1.11)". Second less first.
-std::string DifferenceText(const AbScores& scores, const PairJudgement& pair) {
-  const statistics::Difference& d = *pair.difference;
-  if (scores.terms.speed)
-    return fmt::format("{:.3g} times (95 % interval {:.3g} to {:.3g})", std::exp(d.value), std::exp(pair.interval->low),
-                       std::exp(pair.interval->high));
-  return fmt::format("difference {} (95 % interval {})", Short(d.value), Interval(pair.interval->low, pair.interval->high));
-}
-
 std::string Means(const AbScores& scores, const PairJudgement& pair) {
   return fmt::format("{} (± 95 %; {})", MeansText(scores, pair), Counted(scores, pair));
 }
@@ -68,7 +59,8 @@ std::string CpuText(const PairJudgement& pair) {
 }
 
 std::string Values(const AbScores& scores, const PairJudgement& pair) {
-  return Means(scores, pair) + (pair.difference ? ", " + DifferenceText(scores, pair) : "") + CpuText(pair);
+  const std::string difference = DifferenceText(scores, pair);
+  return Means(scores, pair) + (difference.empty() ? "" : ", " + difference) + CpuText(pair);
 }
 
 std::string Lead(const AbScores& scores, const PairJudgement& pair) {
@@ -261,6 +253,15 @@ std::string Counted(const AbScores& scores, const PairJudgement& pair) {
 std::string MeansText(const AbScores& scores, const PairJudgement& pair) {
   return fmt::format("{}: {} {}, {} {}", scores.metric.title, scores.arms[pair.first].name, MeanOf(scores, pair, pair.first),
                      scores.arms[pair.second].name, MeanOf(scores, pair, pair.second));
+}
+
+std::string DifferenceText(const AbScores& scores, const PairJudgement& pair) {
+  if (!pair.difference) return "";
+  const statistics::Difference& d = *pair.difference;
+  if (scores.terms.speed)
+    return fmt::format("{:.3g} times (95 % interval {:.3g} to {:.3g})", std::exp(d.value), std::exp(pair.interval->low),
+                       std::exp(pair.interval->high));
+  return fmt::format("difference {} (95 % interval {})", Short(d.value), Interval(pair.interval->low, pair.interval->high));
 }
 
 std::string LeadText(const AbScores& scores, const PairJudgement& pair) {

@@ -40,8 +40,6 @@ struct Compared {
 
   bool IsTold() const { return judged.verdict >= PointVerdict::kBetter; }
   bool IsJudged() const { return judged.verdict >= PointVerdict::kBelowFloors; }
-  // False if every run diverged, so that its mean is the worst score of other runs.
-  bool HasOwnScores() const { return scores.diverged < scores.values.size(); }
 };
 
 // "+12.3 ± 4.5 %", or the difference in the measure's unit with Welch's interval.
@@ -80,6 +78,7 @@ struct Rivals {
   size_t fewest = 0, most = 0;                // seeds of a compared point
 
   bool AreJudged() const { return !alike.empty() || !worse.empty(); }
+  bool AnyOpen() const { return !alike.empty() || (worse.empty() && !unknown.empty()); }
 };
 
 // The other points of the chosen one's machine with a finite score on each seed, from the best on.
@@ -137,7 +136,7 @@ std::string NameWithGain(const ComparisonParts& parts, const Compared& one, size
   }
   const std::string& detail = one.judged.detail;
   const std::optional<Number> base = parts.scoring.Value(baseline, measure);
-  const bool has_gain = one.value && base && one.judged.verdict >= PointVerdict::kOneSeed && one.HasOwnScores() &&
+  const bool has_gain = one.value && base && one.judged.verdict >= PointVerdict::kOneSeed && one.scores.HasOwn() &&
                         one.judged.verdict != PointVerdict::kOneValue;
   if (!has_gain) return detail.empty() ? name : fmt::format("{} ({})", name, detail);
   return fmt::format("{} ({}{}{})", name, Gain(one, *base, parts.scoring.Scores(baseline, measure), measure),
@@ -338,12 +337,15 @@ std::string Best(const ComparisonParts& parts, size_t group, const MeasureSpec& 
                        left_out.empty() ? "" : ": " + left_out);
   if (all.size() == excluded.size() + 1 && !left_out.empty()) {
     const std::string& name = parts.points[*best].name;
-    const std::string score = fmt::format("by {} ({})", measure.title, value_of(*best));
+    const std::string score = fmt::format("{} {}", measure.title, value_of(*best));
     return OthersDiverged(parts, excluded, measure)
-               ? fmt::format("Only {} can be the best {}, because the others diverged: {}", name, score, left_out)
-               : fmt::format("No comparison: only {} has all its scores {}; not considered: {}", name, score, left_out);
+               ? fmt::format("{} wins by default, as the only point without diverged runs ({}, without a margin): {}", name,
+                             score, left_out)
+               : fmt::format("No comparison: only {} has all its scores ({}); not considered: {}", name, score, left_out);
   }
-  return fmt::format("{} has the best {}: {}{}{}", parts.points[*best].name, measure.title, value_of(*best),
+  const char* const open = selects ? "was selected by" : "leads by";
+  const char* const how = FindRivals(parts, *best, measure).AnyOpen() ? open : "has the best";
+  return fmt::format("{} {} {}: {}{}{}", parts.points[*best].name, how, measure.title, value_of(*best),
                      RivalsOf(parts, *best, measure), left_out.empty() ? "" : "; not considered: " + left_out);
 }
 
@@ -404,7 +406,9 @@ std::string RivalsOf(const ComparisonParts& parts, size_t chosen, const MeasureS
     std::vector<std::string> names;
     for (size_t i = 0; i < named; ++i) names.push_back(with_value(alike[i]));
     const std::string lead = LeadOver(parts, chosen, alike[0], measure);
-    if (!lead.empty()) names[0].insert(names[0].size() - 1, ", behind" + lead);
+    const double ahead = parts.scoring.Value(chosen, measure)->value - parts.scoring.Value(alike[0], measure)->value;
+    const bool is_behind = measure.direction < 0 ? ahead <= 0 : ahead >= 0;
+    if (!lead.empty()) names[0].insert(names[0].size() - 1, (is_behind ? ", behind" : ", ahead") + lead);
     text = fmt::format("; not shown to be better than {}", fmt::join(names, ", "));
     if (alike.size() > named) text += fmt::format(" and {} more", alike.size() - named);
     if (!worse.empty())

@@ -23,6 +23,8 @@ struct SeedScores {
   std::vector<std::filesystem::path> runs = {};  // folders of the trials of `seeds`
   std::vector<char> reached = {};  // of steps_to: whether each reached the goal; empty: the values are of another measure
 
+  // False if every run diverged, so that its mean is the worst score of other runs.
+  bool HasOwn() const { return diverged == 0 || diverged < values.size(); }
   statistics::Arrivals arrivals() const { return ArrivalsOf(values, reached); }
   // This point less `base`, by Welch's test, or by the restricted means of steps_to.
   std::optional<statistics::Difference> DifferenceFrom(const SeedScores& base) const;

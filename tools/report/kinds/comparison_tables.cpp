@@ -185,6 +185,8 @@ Number DifferenceCell(double value, const std::optional<statistics::Difference>&
 }
 
 Cell MeasureCell(const ComparisonParts& parts, size_t index, const MeasureSpec& measure) {
+  const SeedScores scores = parts.scoring.Scores(index, measure);
+  if (!scores.HasOwn()) return "diverged";
   if (const auto value = parts.scoring.Value(index, measure)) return *value;
   if (const auto words = WordsOf(parts.combined, parts.points[index], measure.expression)) return *words;
   return parts.scoring.IsNeverFinite(index, measure) ? Cell{"not finite"} : Cell{};

@@ -153,7 +153,8 @@ TEST(AbReport, NamesTheTasksOnWhichAnArmIsBetter) {
   EXPECT_THAT(document.verdict[0],
               testing::StartsWith("b is better than a on 1 of 2 tasks: steep, where its return is higher by 70"));
   EXPECT_THAT(document.verdict[0], HasSubstr("), 6 seeds each; on flat (return: a -490.8 ± 15.0, b -489.2 ± 15.0; ± 95 %; 6 "
-                                             "seeds each) they are not shown to differ. b wins: it is better than "
+                                             "seeds each; difference 1.667 (95 % interval -16.71 to 20.05)) they are not shown "
+                                             "to differ. b wins: it is better than "
                                              "a on some task and shown to be worse on none."));
   EXPECT_THAT(document.verdict[1], testing::StartsWith("Over 2 tasks, with 95 % intervals: P(b improves on a) 0.7"));
   EXPECT_THAT(document.verdict[1], HasSubstr("IQM of normalised scores: a 0.3"));

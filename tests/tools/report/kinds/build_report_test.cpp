@@ -73,7 +73,8 @@ TEST(BuildReportOfAStoppedRun, FirstReportsFinishedTrialsAndTheCommandToResume) 
   const std::vector<std::string> verdict = MakeReport(request).document.verdict;
   EXPECT_TRUE(verdict.at(0).starts_with(
       "Stopped before the end: 1 of 3 trials is finished, 1 has begun (iteration 7), 1 has not started. So far: "
-      "no comparison: only t1 has all its scores by SPS (1,000 1/s); not considered: t2 (1 of 1 runs did not finish), t3 (1 of 1 "
+      "no comparison: only t1 has all its scores (SPS 1,000 1/s); not considered: t2 (1 of 1 runs did not finish), t3 (1 of "
+      "1 "
       "runs did not "
       "finish)."))
       << verdict.at(0);

@@ -189,12 +189,13 @@ TEST(Headline, CountsAllRunsOfManyPointsThatAreNotConsidered) {
   }
   const std::string text = ComparisonHeadlineOf(points, {});
   // 8 and 9: a single point is never called the best.
-  EXPECT_TRUE(text.starts_with("Only runners=1 envs=1 can be the best by eval/return (8.5")) << text;
-  EXPECT_TRUE(Contains(text, ", because the others diverged: 5 points (5 of 12 runs diverged).")) << text;
+  EXPECT_TRUE(text.starts_with("runners=1 envs=1 wins by default, as the only point without diverged runs (eval/return 8.5"))
+      << text;
+  EXPECT_TRUE(Contains(text, ", without a margin): 5 points (5 of 12 runs diverged).")) << text;
   points[1][0].state = TrialState::kFailed, points[1][0].outcome = Outcome::kPlugin;
   EXPECT_TRUE(ComparisonHeadlineOf(points, {})
-                  .starts_with("No comparison: only runners=1 envs=1 has all its scores by "
-                               "eval/return (8.5"));
+                  .starts_with("No comparison: only runners=1 envs=1 has all its scores "
+                               "(eval/return 8.5"));
 }
 
 TEST(Headline, NamesNoBestOfRandomActions) {
@@ -225,7 +226,7 @@ TEST(Headline, PointsOfOneValueAreNotSeparated) {
 // By hand: the standard error of each difference is 1, and t is 2.306 with 8 degrees of freedom.
 TEST(Headline, NamesASweepsBestPointAndItsRivals) {
   EXPECT_EQ(
-      "runners=4 envs=1 has the best eval/return: 21.00 ± 1.96; not shown to be better than runners=2 envs=1 "
+      "runners=4 envs=1 leads by eval/return: 21.00 ± 1.96; not shown to be better than runners=2 envs=1 "
       "(20.00 ± 1.96, behind by 1.00 ± 2.31), but better than runners=1 envs=1; 5 seeds each. ± is a 95 % interval over seeds; "
       "higher is better.",
       ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), Returns(4, 19, 5)}, {}));
@@ -234,7 +235,7 @@ TEST(Headline, NamesASweepsBestPointAndItsRivals) {
       "(10.00 ± 1.96) by 10.00 ± 2.31; 5 seeds each. ± is a 95 % interval over seeds; higher is better.",
       ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5)}, {}));
   EXPECT_EQ(
-      "runners=2 envs=1 has the best eval/return: 18; the next is runners=1 envs=1 (8), but one seed per point cannot "
+      "runners=2 envs=1 leads by eval/return: 18; the next is runners=1 envs=1 (8), but one seed per point cannot "
       "show which is better. "
       "Higher is better.",
       ComparisonHeadlineOf({Returns(1, 8, 1), Returns(2, 18, 1)}, {}));
@@ -270,9 +271,9 @@ TEST(Headline, TheBestFollowsTheFilesSelection) {
   const auto select = [](nlohmann::json how) {
     return ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), Returns(4, 30, 5)}, {{"select", std::move(how)}});
   };
-  EXPECT_TRUE(Contains(select({{"metric", "eval/return"}, {"direction", "minimize"}}), "runners=1 envs=1 has the best"));
+  EXPECT_TRUE(Contains(select({{"metric", "eval/return"}, {"direction", "minimize"}}), "runners=1 envs=1 was selected by"));
   EXPECT_TRUE(Contains(select({{"metric", "eval/return"}, {"direction", "maximize"}, {"where", "eval/return < 25"}}),
-                       "runners=2 envs=1 has the best"));
+                       "runners=2 envs=1 was selected by"));
 }
 
 TEST(Headline, OneShortPointSilencesNoOther) {

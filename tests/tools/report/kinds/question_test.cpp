@@ -127,8 +127,8 @@ TEST_F(QuestionTest, ABusyMachineMakesOnlyTimedAnswersDoubtful) {
     return ComparisonReport({set_}, context).verdict.front();
   };
   EXPECT_TRUE(first("SPS").starts_with("Not trustworthy: the machine was busy.")) << first("SPS");
-  EXPECT_NE(std::string::npos, first("SPS").find(". As measured: lr=0.1 has the best SPS: 2,000")) << first("SPS");
-  EXPECT_TRUE(first("return").starts_with("lr=0.01 has the best return: 450")) << first("return");
+  EXPECT_NE(std::string::npos, first("SPS").find(". As measured: lr=0.1 was selected by SPS: 2,000")) << first("SPS");
+  EXPECT_TRUE(first("return").starts_with("lr=0.01 was selected by return: 450")) << first("return");
 }
 
 TEST_F(QuestionTest, TheFinalTableAsksTheSameQuestion) {
@@ -146,7 +146,7 @@ TEST_F(QuestionTest, AColumnLendsItsTitle) {
 
 TEST_F(QuestionTest, ASweepOfLearningRatesDoesNotBeginWithSpeed) {
   EXPECT_EQ(
-      "lr=0.01 has the best return: 450; the next is lr=0.1 (20), but one seed per point cannot show which is better. Higher "
+      "lr=0.01 leads by return: 450; the next is lr=0.1 (20), but one seed per point cannot show which is better. Higher "
       "is "
       "better.",
       FirstSentence({set_}, "backplane"));
