@@ -339,8 +339,8 @@ std::string Best(const ComparisonParts& parts, size_t group, const MeasureSpec& 
     const std::string& name = parts.points[*best].name;
     const std::string score = fmt::format("{} {}", measure.title, value_of(*best));
     return OthersDiverged(parts, excluded, measure)
-               ? fmt::format("{} wins by default, as the only point without diverged runs ({}, without a margin): {}", name,
-                             score, left_out)
+               ? fmt::format("{} wins by default, as the only point without diverged runs ({}, {} seeds): no margin to {}",
+                             name, score, parts.scoring.Scores(*best, measure).values.size(), left_out)
                : fmt::format("No comparison: only {} has all its scores ({}); not considered: {}", name, score, left_out);
   }
   const char* const open = selects ? "was selected by" : "leads by";
@@ -384,6 +384,17 @@ std::string ExcludedText(const ComparisonParts& parts, const std::vector<Exclude
   return fmt::format("{}", fmt::join(named, ", "));
 }
 
+namespace {
+
+// "a", "a and b", "a, b and c"
+std::string Listed(const std::vector<std::string>& names) {
+  const auto last = std::prev(names.end());
+  const std::string rest = fmt::format("{}", fmt::join(names.begin(), last, ", "));
+  return rest.empty() ? *last : rest + " and " + *last;
+}
+
+}  // namespace
+
 std::string RivalsOf(const ComparisonParts& parts, size_t chosen, const MeasureSpec& measure) {
   const Rivals rivals = FindRivals(parts, chosen, measure);
   const auto& [alike, worse, unknown, fewest, most] = rivals;
@@ -409,8 +420,8 @@ std::string RivalsOf(const ComparisonParts& parts, size_t chosen, const MeasureS
     const double ahead = parts.scoring.Value(chosen, measure)->value - parts.scoring.Value(alike[0], measure)->value;
     const bool is_behind = measure.direction < 0 ? ahead <= 0 : ahead >= 0;
     if (!lead.empty()) names[0].insert(names[0].size() - 1, (is_behind ? ", behind" : ", ahead") + lead);
-    text = fmt::format("; not shown to be better than {}", fmt::join(names, ", "));
-    if (alike.size() > named) text += fmt::format(" and {} more", alike.size() - named);
+    if (alike.size() > named) names.push_back(fmt::format("{} more", alike.size() - named));
+    text = fmt::format("; not shown to be better than {}", Listed(names));
     if (!worse.empty())
       text += fmt::format(", but better than {}",
                           worse.size() == 1 ? parts.points[worse[0]].name : fmt::format("{} others", worse.size()));

@@ -263,8 +263,8 @@ std::string Scoring::Remark(size_t point, const std::vector<MeasureSpec>& measur
   size_t diverged = 0;
   for (const MeasureSpec& measure : measures) diverged = std::max(diverged, Scores(point, measure).diverged);
   if (diverged > 0)
-    text += fmt::format("{}{} of {} seeds diverged and count as the worst score seen", text.empty() ? "" : "; ", diverged,
-                        trials.size());
+    text += fmt::format("{}{} of {} seeds diverged{}", text.empty() ? "" : "; ", diverged, trials.size(),
+                        diverged < trials.size() ? " and count as the worst score seen" : "");
   for (const std::string& more : {NotFiniteRemark(point, measures)})
     if (!more.empty()) text += (text.empty() ? "" : "; ") + more;
   return text;

@@ -191,7 +191,7 @@ TEST(Headline, CountsAllRunsOfManyPointsThatAreNotConsidered) {
   // 8 and 9: a single point is never called the best.
   EXPECT_TRUE(text.starts_with("runners=1 envs=1 wins by default, as the only point without diverged runs (eval/return 8.5"))
       << text;
-  EXPECT_TRUE(Contains(text, ", without a margin): 5 points (5 of 12 runs diverged).")) << text;
+  EXPECT_TRUE(Contains(text, ", 2 seeds): no margin to 5 points (5 of 12 runs diverged).")) << text;
   points[1][0].state = TrialState::kFailed, points[1][0].outcome = Outcome::kPlugin;
   EXPECT_TRUE(ComparisonHeadlineOf(points, {})
                   .starts_with("No comparison: only runners=1 envs=1 has all its scores "
