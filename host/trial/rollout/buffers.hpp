@@ -104,8 +104,8 @@ class ChannelBuffer {
   Tensor whole_;
 };
 
-// Throws TrialFailure if bytes around the buffer have changed. Blames the owner of the channel: the learner for ACTION and
-// EXTRA, the env for all others.
+// Throws TrialFailure if bytes around the buffer have changed. Blames the owner of the channel: the learner for ACTION, EXTRA
+// and CARRY, the env for all others.
 void CheckGuard(const ChannelBuffer& buffer, const EnvInstance& env, const LearnerInstance& learner);
 
 }  // namespace backplane

@@ -70,6 +70,7 @@ void ChunkRecorder::EndEpisode(RolloutBuffers& buffers, Chunk& chunk, uint64_t r
     if (seen.finals == nullptr)
       std::memcpy(chunk.finals[i].get() + place * bytes, seen.buffer->row(t + 1, r * seen.lead), bytes);
   }
+  buffers.Forget(t + 1, r, r + 1);
   rows_.StartEpisode(r);
   rows_.mask[r] = 1;
 }

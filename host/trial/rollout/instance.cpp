@@ -187,6 +187,8 @@ LearnerInstance::LearnerInstance(const LoadedModule& module, const std::string& 
   made_.reset(RequireMade(made, id));
   spec_ = ReadSpec(env);
   act_out_ = Pointers(spec_.act_out);
+  for (const bp_channel* c : act_out_)
+    if (c->role == BP_ROLE_CARRY) carry_.push_back(c);
 }
 
 CheckedLearnerSpec LearnerInstance::ReadSpec(const EnvInstance& env) const {

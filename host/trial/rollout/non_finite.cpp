@@ -13,7 +13,11 @@ namespace {
 using Observed = RolloutBuffers::Observed;
 
 std::vector<Observed> ObservedChannels(const RolloutBuffers& buffers) {
-  return buffers.memory().on_device() ? std::vector<Observed>() : buffers.observed;
+  std::vector<Observed> of_env;
+  if (buffers.memory().on_device()) return of_env;
+  for (const Observed& channel : buffers.observed)
+    if (channel.buffer->role() != BP_ROLE_CARRY) of_env.push_back(channel);  // the learner writes its memory itself
+  return of_env;
 }
 
 template <class T>

@@ -50,11 +50,13 @@ void CheckHorizon(uint64_t horizon, const EnvInstance& env, const LearnerInstanc
 
 template <class Function>
 void RolloutBuffers::ForEachState(Function&& function) {
-  for (const bp_channel* c : env_.channels()) {
-    if (!IsStateRole(c->role)) continue;
-    ChannelBuffer& b = *buffers_[c->name];
-    function(*c, b, env_.Lead(*c) * b.row_bytes());
-  }
+  const auto call = [&](const bp_channel& c) {
+    ChannelBuffer& b = *buffers_[c.name];
+    function(c, b, env_.Lead(c) * b.row_bytes());
+  };
+  for (const bp_channel* c : env_.channels())
+    if (IsStateRole(c->role)) call(*c);
+  for (const bp_channel* c : learner_.carry()) call(*c);
 }
 
 void RolloutBuffers::Bind(uint64_t horizon, bool carry) {
@@ -115,21 +117,22 @@ void RolloutBuffers::BindSlots() {
   act_out_.assign(horizon_, {});
   for (uint64_t t = 0; t < horizon_; ++t) {
     for (const std::string& name : learner_.act_in()) act_in_[t].push_back(buffers_[name]->entry(t));
-    for (const bp_channel* c : learner_.act_out()) act_out_[t].push_back(buffers_[c->name]->entry(t));
+    for (const bp_channel* c : learner_.act_out())
+      act_out_[t].push_back(buffers_[c->name]->entry(IsStateRole(c->role) ? t + 1 : t));
   }
   env_.Bind(frames_);
 }
 
 void RolloutBuffers::BindOneSlot() {
   slot_.emplace(env_, learner_, [](const bp_channel&) { return false; });
-  of_act_.clear(), of_step_.clear(), of_states_.clear();
+  of_act_.clear(), of_carry_.clear(), of_step_.clear(), of_states_.clear();
   const auto taken = [this](const std::string& name) {
     ChannelBuffer& to = *buffers_.at(name);
-    return Taken{&(*slot_)[name], &to, to.lead() / env_.rows()};
+    return Taken{&slot_->Written(name), &to, to.lead() / env_.rows()};
   };
   for (const bp_channel* c : env_.channels())
     if (c->role != BP_ROLE_ACTION) (IsStateRole(c->role) ? of_states_ : of_step_).push_back(taken(c->name));
-  for (const bp_channel* c : learner_.act_out()) of_act_.push_back(taken(c->name));
+  for (const bp_channel* c : learner_.act_out()) (IsStateRole(c->role) ? of_carry_ : of_act_).push_back(taken(c->name));
   slot_->Bind();
   slot_tensors_ = {}, frames_ = {}, act_in_ = {}, act_out_ = {};
 }
@@ -169,6 +172,8 @@ void RolloutBuffers::FindRoles() {
       observed.push_back({buffers_[seen[i]->name].get(), env_.resets_itself() ? buffers_[last[i]->name].get() : nullptr,
                           env_.Lead(*seen[i]) / env_.rows(), bp::FinalName(env_.spec(), *seen[i])});
   }
+  for (const bp_channel* c : learner_.carry())
+    observed.push_back({buffers_[c->name].get(), nullptr, env_.Lead(*c) / env_.rows(), std::string("final_") + c->name});
   infos.clear();
   info_names.clear();
   for (const bp_channel* c : env_.channels()) {
@@ -187,7 +192,7 @@ CallChannels RolloutBuffers::OfAct(uint64_t t) const {
   if (slot_) return slot_->OfAct();
   CallChannels out;
   for (const std::string& name : learner_.act_in()) out.reads.push_back(Seen(name, t));
-  for (const bp_channel* c : learner_.act_out()) out.writes.push_back(Seen(c->name, t));
+  for (const bp_channel* c : learner_.act_out()) out.writes.push_back(Seen(c->name, IsStateRole(c->role) ? t + 1 : t));
   return out;
 }
 
@@ -213,6 +218,13 @@ CallChannels RolloutBuffers::OfReset(uint64_t t) const {
       out.reads.push_back(Seen(c->name, t));
   }
   return out;
+}
+
+void RolloutBuffers::Forget(uint64_t entry, uint64_t begin, uint64_t end) {
+  for (const Observed& seen : observed)
+    if (seen.buffer->role() == BP_ROLE_CARRY)
+      std::memset(seen.buffer->row(entry, begin * seen.lead), 0, (end - begin) * seen.lead * seen.buffer->row_bytes());
+  if (slot_) slot_->Forget(begin, end);
 }
 
 void RolloutBuffers::CheckGuards() const {

@@ -73,7 +73,7 @@ class RolloutBuffers {
   uint32_t slot(uint64_t t) const { return slot_ ? 0 : static_cast<uint32_t>(t); }
   // Copies the results of a call for rows [begin, end) into the buffers, unless they are written in place. [rows]
   void TakeAct(uint64_t t, uint64_t begin, uint64_t end) {
-    if (slot_) Take(of_act_, t, begin, end);
+    if (slot_) Take(of_act_, t, begin, end), Take(of_carry_, t + 1, begin, end), slot_->Advance(begin, end);
   }
   void TakeStep(uint64_t t, uint64_t begin, uint64_t end) {
     if (slot_) Take(of_step_, t, begin, end), Take(of_states_, t + 1, begin, end);
@@ -82,10 +82,13 @@ class RolloutBuffers {
     if (slot_) Take(of_states_, t == horizon_ ? 0 : t + 1, begin, end);
   }
 
+  // Clears the learner's memory of rows [begin, end) in an entry: their episodes begin with it. [rows]
+  void Forget(uint64_t entry, uint64_t begin, uint64_t end);
+
   // By role; `state` may be NULL. `*_lead` counts entries per row (agents).
   ChannelBuffer *obs = nullptr, *state = nullptr, *reward = nullptr, *terminated = nullptr, *truncated = nullptr;
   uint64_t obs_lead = 1, reward_lead = 1;
-  // The channels of OBS, then of STATE. The last values of an episode are kept for each.
+  // The channels of OBS, then of STATE, then of CARRY. The last values of an episode are kept for each.
   struct Observed {
     ChannelBuffer* buffer;
     ChannelBuffer* finals;  // [T, N, ...] for an env that resets itself, otherwise NULL
@@ -122,7 +125,7 @@ class RolloutBuffers {
   std::vector<bp_frame> frames_;
   std::vector<std::vector<bp_tensor*>> act_in_, act_out_;  // [t][channel]
   std::optional<SlotBuffers> slot_;                        // if steps are copied
-  std::vector<Taken> of_act_, of_step_, of_states_;
+  std::vector<Taken> of_act_, of_carry_, of_step_, of_states_;
 };
 
 }  // namespace backplane

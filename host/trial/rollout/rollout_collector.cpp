@@ -77,6 +77,7 @@ void RolloutCollector::ResetRows(uint64_t begin, uint64_t end) {
   if (status != BP_OK) env_.Fail(status, "reset");
   if (bounds) bounds->Compare();
   buffers_.TakeReset(first, begin, end);
+  buffers_.Forget(0, begin, end);
 }
 
 // A row may end in every step, so it may need one seed per step. Its count of episodes advances when they are recorded.

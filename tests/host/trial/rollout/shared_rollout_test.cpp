@@ -24,8 +24,7 @@ std::string Bytes(const bp_delivery& d) {
 
 class SharedRollout : public testing::Test {
  protected:
-  SharedRollout() { g_switches.row_exact = true; }
-  ~SharedRollout() override { g_switches.row_exact = false; }
+  ~SharedRollout() override { g_switches.row_exact = g_switches.carries = false; }
   static std::unique_ptr<ToyTrial> Process(SharedMemory* shared = nullptr) {
     return std::make_unique<ToyTrial>(kRows, 2, kChunkRows, 7, shared);
   }
@@ -52,7 +51,8 @@ class SharedRollout : public testing::Test {
     EXPECT_EQ(owner_->collector->SaveStateEntries(), alone_->collector->SaveStateEntries());
   }
 
-  std::unique_ptr<SharedMemory> memory_;  // of the owner; NULL: none
+  const bool set_ = g_switches.row_exact = g_switches.carries = true;  // before the trials below
+  std::unique_ptr<SharedMemory> memory_;                               // of the owner; NULL: none
   std::unique_ptr<ToyTrial> alone_ = Process(), owner_ = Process();
 };
 
