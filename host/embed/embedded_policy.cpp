@@ -75,6 +75,12 @@ void EmbeddedPolicy::Act() {
   const bp_act act{sizeof(bp_act),    BP_ACT_GREEDY,      0,       env_.rows(), 0, spec_.experiment.seed, step_++,
                    buffers_.act_in(), buffers_.act_out(), nullptr, nullptr};
   if (const bp_status status = learner_.Act(act); status != BP_OK) learner_.Fail(status, "act");
+  buffers_.Advance(0, env_.rows());
+}
+
+void EmbeddedPolicy::Reset(const uint8_t* mask) {
+  for (uint64_t row = 0; row < env_.rows(); ++row)
+    if (mask == nullptr || mask[row] != 0) buffers_.Forget(row, row + 1);
 }
 
 }  // namespace backplane
