@@ -244,10 +244,18 @@ void DrivenLearner::Act(RowsRange range, uint32_t flags, uint64_t step) {
   if (const bp_status status = learner_->Act(act); status != BP_OK) learner_->Fail(status, "act");
 }
 
+void DrivenLearner::FillMemory() {
+  constexpr uint64_t kSteps = 3;
+  for (uint64_t step = 0; step < kSteps && has_memory(); ++step) {
+    Act({0, rows()}, BP_ACT_GREEDY, step);
+    Remember();
+  }
+}
+
 std::vector<std::byte> DrivenLearner::ActedBytes(uint64_t row) {
   std::vector<std::byte> all;
   for (const bp_channel* c : learner_->act_out()) {
-    ChannelBuffer& buffer = Buffer(c->name);
+    ChannelBuffer& buffer = Output(c->name);
     all.insert(all.end(), RowOf(buffer, row), RowOf(buffer, row) + RowBytesOf(buffer));
   }
   return all;

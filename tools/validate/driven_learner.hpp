@@ -60,9 +60,14 @@ class DrivenLearner {
   // Only for `act`: an env after a reset of all rows, in its own slot.
   uint64_t rows() const { return layout_.rows; }
   void Act(RowsRange range, uint32_t flags, uint64_t step);
+  // For a learner with a memory (CARRY): acts for some steps, each with the memory of the last one. Otherwise does nothing.
+  void FillMemory();
+  bool has_memory() const { return !learner_->carry().empty(); }
+  void Remember() { slot_->Advance(0, rows()); }  // makes the memory that `act` wrote its next input
   // Bytes that act wrote for a row, and its channels one by one.
   std::vector<std::byte> ActedBytes(uint64_t row);
-  ChannelBuffer& Buffer(const std::string& name) { return (*slot_)[name]; }
+  ChannelBuffer& Buffer(const std::string& name) { return (*slot_)[name]; }  // that `act` reads
+  ChannelBuffer& Output(const std::string& name) { return slot_->Written(name); }
   // Bytes of a row in a channel, for all its agents.
   std::byte* RowOf(ChannelBuffer& buffer, uint64_t row) { return buffer.row(0, row * (buffer.lead() / layout_.rows)); }
   uint64_t RowBytesOf(const ChannelBuffer& buffer) const { return buffer.row_bytes() * (buffer.lead() / layout_.rows); }
