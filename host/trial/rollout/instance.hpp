@@ -179,7 +179,7 @@ class LearnerInstance : public PluginInstance<bp_learner, bp_learner_api> {
 
   const CheckedLearnerSpec& spec() const { return spec_; }
   const std::vector<const bp_channel*>& act_out() const { return act_out_; }
-  const std::vector<const bp_channel*>& carry() const { return carry_; }  // those of act_out that `act` also reads
+  const std::vector<const bp_channel*>& carry() const { return carry_; }  // outputs that `act` also reads
   const std::vector<std::string>& act_in() const { return spec_.act_in; }
   const std::vector<std::string>& keep() const { return spec_.keep; }
   // True if its result for a row is bitwise independent of the other rows in the call.

@@ -85,6 +85,19 @@ TEST_F(SharedRollout, HasTheBytesOfOneProcess) {
   }
 }
 
+// The player still has the states of the episodes before.
+TEST_F(SharedRollout, StartsNewEpisodesAfterTheEnvServedAnotherUse) {
+  const std::unique_ptr<ToyTrial> player = Process();
+  for (int rollout = 0; rollout < 4; ++rollout) {
+    if (rollout == 2) owner_->collector->ReleaseEnv(), alone_->collector->ReleaseEnv();
+    owner_->collector->BeginShared(15, owner_->clocks[0]);
+    for (uint64_t chunk = 0; chunk < kChunks; ++chunk)
+      ASSERT_TRUE(owner_->collector->SetPlayed(Play(*player, chunk, 15, false)));
+    owner_->collector->EndShared(owner_->clocks[0]);
+    ExpectSameAsAlone(15);
+  }
+}
+
 TEST_F(SharedRollout, SurvivesTheLossOfAProcess) {
   std::unique_ptr<ToyTrial> player = Process();
   for (int rollout = 0; rollout < 6; ++rollout) {
