@@ -138,7 +138,7 @@ TEST_F(CarriedMemory, IsRecordedWithThePolicy) {
     most = std::max(most, before[0]);
   }
   EXPECT_GT(most, 8);
-  EXPECT_THAT(Run("export policy outputs/exported --to policy").err, HasSubstr("expected a policy of kind mlp, got 'count'"));
+  EXPECT_THAT(Run("export policy outputs/exported --to policy").err, HasSubstr("got 'count', which has no export"));
 }
 
 TEST_F(CarriedMemory, IsRejectedBeforeTheStartWithAnEnvThatResetsItself) {

@@ -203,6 +203,15 @@ TEST(Carry, ActMayOnlyWriteTheNextEntryOfItsRows) {
       << "behind the last row";
 }
 
+// 16 rows of 4 bytes fill the 64 bytes to which entries are aligned, so the entries that are read and written are adjacent.
+TEST(Carry, EntriesWithoutAGapAreChecked) {
+  const Carries carries;
+  ToyTrial trial(16, 1, 16);
+  ASSERT_TRUE(trial.Collect(5));
+  ExpectCounts(*trial.collector);
+  EXPECT_EQ(trial.collector->Buffer("count")->row(1, 0), trial.collector->Buffer("count")->row(0, 16));
+}
+
 // Checks of single calls end after some steps; guards around the memory remain.
 TEST(Carry, AWriteBehindTheMemoryOfAnEvaluationIsFound) {
   const Carries carries;
