@@ -22,7 +22,7 @@ class EmbeddedPolicy : public Embedded {
 
   ChannelBuffer& Channel(const std::string& name);
   void Act();                       // the GREEDY actions of all rows
-  void Reset(const uint8_t* mask);  // starts episodes in these rows, or in all if NULL
+  void Reset(const uint8_t* mask);  // starts episodes in the rows of the mask; NULL: every row
 
  private:
   const TrialSpec spec_;
