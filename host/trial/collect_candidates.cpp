@@ -34,7 +34,8 @@ bool CollectCandidates::Collect(const bp_request& request) {
   if (!scorer.Score(request, parts_.threads.clocks(), std::exchange(turn_begun_, false) ? parts_.workers : nullptr))
     return false;
   WarnOfCapped(scorer);
-  record_.Add(scorer.env_steps(), scorer.use(), scorer.episodes(), scorer.info_names());
+  record_.Add(scorer.env_steps(), scorer.episodes(), scorer.info_names());
+  record_.AddUse(scorer.use());
   const PhaseSpan span(parts_.clock(), Phase::kBatchBuild);
   parts_.status.SetPhase("batch_build");
   bp_delivery delivery = scorer.Delivery();
