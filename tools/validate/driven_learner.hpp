@@ -12,6 +12,7 @@
 #include "rollout/rollout_collector.hpp"
 #include "rollout/slot_buffers.hpp"
 #include "validate/driven_env.hpp"
+#include "validate/part_copies.hpp"
 #include "validate/subject.hpp"
 
 namespace backplane {
@@ -23,6 +24,7 @@ struct LearnerLayout {
   uint64_t rows = 8, chunk_rows = 4;
   unsigned threads = 1;
   bool bare = false;             // the host offers no optional service
+  bool spoils_parts = false;     // overwrites each part of a rollout after its consume
   bool constant_reward = false;  // all its rewards and fitness values are 1
   uint64_t micro_batch = 0;      // most items of a group per call; 0: as requested by the learner
   DrivenBudget budget = DrivenBudget::kIterations;
@@ -45,6 +47,7 @@ class DrivenLearner {
   uint64_t ticks() const { return ticks_; }
   uint32_t collected() const { return collected_; }  // BP_REQ_* of the last iteration; 0: none yet
   uint64_t env_steps() const { return env_steps_; }
+  bool took_parts() const { return took_parts_; }
 
   // Bytes for comparisons: its saved state, else the greedy actions of its rows.
   std::vector<std::byte> record();
@@ -71,6 +74,7 @@ class DrivenLearner {
  private:
   bp_limits LimitsNow() const;
   void Serve(bp_request request);
+  void ServeRollout(const bp_request& request);
   bp_request PlanData();
   RolloutCollector& Collector();
   CandidateScorer& Scorer();
@@ -89,7 +93,8 @@ class DrivenLearner {
   std::unique_ptr<SlotBuffers> slot_;
   uint64_t iterations_ = 0, ticks_ = 0, env_steps_ = 0;
   uint32_t collected_ = 0;
-  bool done_ = false;
+  bool done_ = false, took_parts_ = false;
+  PartCopies copies_;
   uint64_t micro_batches_left_ = UINT64_MAX;  // until the loader must stop
   std::optional<double> earned_;
 };

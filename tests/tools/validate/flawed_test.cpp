@@ -144,6 +144,7 @@ const Flaw kFlaws[] = {
     {kLearner, "data_learns_by_parts", "micro-batches-change-nothing"},
     {kLearner, "data_learns_by_parts", "group-is-whole"},
     {kLearner, "data_learns_from_probes", "group-is-whole"},
+    {kLearner, "reads_old_parts", "parts-end-with-consume"},
     {kLearner, "state_lacks", "state-comes-back"},
     {kLearner, "state_has_noise", "state-comes-back"},
     {kLearner, "state_forgets_momentum", "state-continues"},
@@ -260,6 +261,19 @@ TEST(FlawedNot, AMonitorMayEndItsTrial) {
   monitor.Give("flaw", "verdict_after_100_iterations");
   const CaseResult result = monitor.Run("verdict");
   EXPECT_EQ(result.verdict, CaseVerdict::kPassed) << result.place << ": " << result.found;
+}
+
+// 16 steps have four parts, and the last is shorter.
+TEST(FlawedNot, ALearnerOfPartsHasNoFindings) {
+  Validated learner(FileOf("learner_takes_parts"), "");
+  learner.Give("part", 5), learner.Give("horizon", 16), learner.Give("learns", true), learner.Give("ticks", 1);
+  for (const char* name :
+       {"learns", "parts-end-with-consume", "threads-change-nothing", "constant-reward", "state-continues"}) {
+    const CaseResult result = learner.Run(name);
+    EXPECT_EQ(result.verdict, CaseVerdict::kPassed) << name << " " << result.place << result.note << result.found;
+  }
+  learner.Give("part", 0);
+  EXPECT_EQ(learner.Run("parts-end-with-consume").verdict, CaseVerdict::kSkipped);
 }
 
 TEST(FlawedNot, ALearnerOfDataHasNoFindings) {
