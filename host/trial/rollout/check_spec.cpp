@@ -14,7 +14,8 @@ namespace backplane {
 namespace {
 
 constexpr uint64_t kMaxParams = uint64_t{1} << 50;  // trainable numbers
-constexpr uint64_t kKnownLearnerFlags = BP_LEARNER_OBS_MOMENTS | BP_LEARNER_ROW_EXACT | BP_LEARNER_HELD_OUT_ANY;
+constexpr uint64_t kKnownLearnerFlags =
+    BP_LEARNER_OBS_MOMENTS | BP_LEARNER_ROW_EXACT | BP_LEARNER_HELD_OUT_ANY | BP_LEARNER_STATE_LARGE;
 // Names that the host itself binds or delivers.
 constexpr std::string_view kHostNames[] = {"final_index", "obs_count", "obs_mean", "obs_m2"};
 
