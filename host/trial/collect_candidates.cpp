@@ -58,7 +58,7 @@ void CollectCandidates::WarnOfCapped(const CandidateScorer& scorer) {
 CandidateScorer& CollectCandidates::BoundScorer() {
   if (!scorer_) {
     scorer_ = std::make_unique<CandidateScorer>(parts_.env, parts_.learner, parts_.threads.collectors(), parts_.chunk_rows,
-                                                parts_.spec.experiment.seed, parts_.cancelled,
+                                                parts_.spec.experiment.seed, parts_.stop(),
                                                 [&status = parts_.status] { status.Beat(); });
     scorer_->CapEpisodes(parts_.spec.experiment.evaluation.max_episode_steps);
   }

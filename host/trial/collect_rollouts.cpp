@@ -27,7 +27,7 @@ CollectRollouts::CollectRollouts(const LoopParts& parts, LoopState& state, PlayR
       collector_(
           parts.env, parts.learner, parts.threads.collectors(),
           {parts.call_rows, parts.spec.experiment.seed, parts.chunk_rows, parts.workers ? parts.workers->memory() : nullptr},
-          parts.cancelled, [&status = parts.status] { status.Beat(); }) {}
+          parts.stop(), [&status = parts.status] { status.Beat(); }) {}
 
 void CollectRollouts::Check(const bp_request& request) const {
   CheckBudgetEnds(parts_, "collects rollouts");

@@ -212,8 +212,9 @@ std::optional<bp_named_tensors> DrivenLearner::Tensors() {
   return named;
 }
 
-void DrivenLearner::Load(const std::vector<std::byte>& saved) {
+void DrivenLearner::Load(const std::vector<std::byte>& saved, const DrivenLearner* of) {
   NowDoing("load");
+  if (of != nullptr) learner_->files().CopyFrom(of->learner_->files());
   LoadLearner(*StateOf(*learner_), *learner_, saved);
 }
 

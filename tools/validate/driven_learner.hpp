@@ -50,7 +50,8 @@ class DrivenLearner {
   std::vector<std::byte> record();
   // Absent if it has no state.
   std::optional<std::vector<std::byte>> Saved();
-  void Load(const std::vector<std::byte>& saved);
+  // `of`: the learner that saved it, whose files (ext/file.h) come along as in a trial that resumes; NULL: none.
+  void Load(const std::vector<std::byte>& saved, const DrivenLearner* of = nullptr);
   // Valid until its next call. Absent if it offers none.
   std::optional<bp_named_tensors> Tensors();
   // Drops running episodes and continues the other learner's episode count.

@@ -315,7 +315,7 @@ void StateComesBack(Subject& subject, CaseResult* result) {
   result->note = fmt::format("{} bytes", saved.size());
   if (NeedSaved(learner) != saved) FailCase("save, twice", "the same bytes", "different bytes");
   DrivenLearner copy(subject, {});
-  copy.Load(saved);
+  copy.Load(saved, &learner);
   if (NeedSaved(copy) != saved) FailCase("save right after load", "the bytes that were loaded", "different bytes");
   NeedSameRecord(learner, copy, "load");
 }
@@ -327,7 +327,7 @@ void StateContinues(Subject& subject, CaseResult*) {
   const std::vector<std::byte> saved = NeedSaved(learner);
   learner.Interrupt();
   DrivenLearner copy(subject, {});
-  copy.Load(saved);
+  copy.Load(saved, &learner);
   copy.GoOnAs(learner);
   learner.Train(1), copy.Train(1);
   NeedSameRecord(learner, copy, "the next iteration, after load and without");
@@ -343,7 +343,7 @@ void StateReplaces(Subject& subject, CaseResult*) {
   DrivenLearner further(subject, {});
   further.Train(2);
   further.Interrupt();
-  further.Load(saved);
+  further.Load(saved, &learner);
   further.GoOnAs(learner);
   learner.Train(1), further.Train(1);
   NeedSameRecord(learner, further, "the next iteration, after load into a learner one iteration ahead and without");
