@@ -27,8 +27,7 @@ void Checkpointing::Take() {
   const bp_learner_state_1* state = StateOf(parts_.learner);
   if (state == nullptr) return;
   const PhaseSpan span(parts_.clock(), Phase::kCheckpoint);
-  taken_ = {};
-  MakeHeader();
+  taken_ = {HeaderNow(), {}};
   taken_.parts[kLearnerPart] = SaveLearner(*state, parts_.learner);
   if (const LearnerFiles& files = parts_.learner.files(); !files.empty()) {
     taken_.parts[kFilesPart] = files.Save();
@@ -42,8 +41,8 @@ void Checkpointing::Take() {
   collecting_.ForEach([this](Collecting& one) { one.Save(&taken_); });
 }
 
-void Checkpointing::MakeHeader() {
-  CheckpointHeader& header = taken_.header;
+CheckpointHeader Checkpointing::HeaderNow() const {
+  CheckpointHeader header;
   header.trial_id = parts_.spec.trial_id;
   header.iterations = state_.count.iterations;
   header.env_steps = state_.count.env_steps;
@@ -52,6 +51,7 @@ void Checkpointing::MakeHeader() {
   header.window = state_.window.Save();
   header.best = state_.best.best();
   static_cast<MetricsRecord&>(header) = state_.lines.SoFar();
+  return header;
 }
 
 void Checkpointing::Save(bool only_best) {
@@ -114,11 +114,8 @@ void Checkpointing::SaveBest() {
   const bp_learner_state_1* state = StateOf(parts_.learner);
   if (state == nullptr) return;
   const PhaseSpan span(parts_.clock(), Phase::kCheckpoint);
-  Checkpoint best;
-  std::swap(taken_, best);
-  MakeHeader();
-  std::swap(taken_, best);
-  best.header.at_end = true;  // no attempt resumes from it
+  Checkpoint best{HeaderNow(), {}};
+  best.header.at_end = true;  // so that none does
   if (auto policy = SavePolicy(parts_.learner))
     best.parts[kPolicyPart] = std::move(*policy);
   else

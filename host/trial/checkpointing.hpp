@@ -43,7 +43,7 @@ class Checkpointing {
 
  private:
   void Write(bool only_best = false);
-  void MakeHeader();
+  CheckpointHeader HeaderNow() const;
   void SaveBest();
 
   const LoopParts& parts_;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "file_host.hpp"
 #include "file_size_limit.hpp"
 #include "rollout/failure.hpp"
 
@@ -21,33 +22,18 @@ using testing::HasSubstr;
 
 constexpr uint64_t kBlock = BP_FILE_BLOCK;
 
-// The host's side of an instance that opens files, and the plugin's calls.
-class Instance {
+class Instance : public FileHost {
  public:
-  explicit Instance(const fs::path& folder) : services_("learner.test", &sinks_) {
-    auto files = std::make_shared<LearnerFiles>(&services_, folder);
-    files_ = files.get();
-    services_.OfferFiles(LearnerFiles::Api(), files);
-    api_ = static_cast<const bp_host_file_1*>(services_.get()->get_extension(services_.get(), BP_HOST_FILE_1));
-  }
-  LearnerFiles& files() { return *files_; }
-  const bp_host_file_1& api() { return *api_; }
+  using FileHost::FileHost;
   bp_status Open(const char* name, uint64_t max, uint64_t iteration, uint64_t slack, bp_file** file) {
     const bp_file_claim claim = {sizeof claim, 0, max, iteration, slack};
-    return api_->open(services_.get(), name, &claim, file);
+    return api().open(get(), name, &claim, file);
   }
   bp_file* Opened(uint64_t max = 8 * kBlock, uint64_t iteration = kBlock, uint64_t slack = 5 * kBlock) {
     bp_file* file = nullptr;
     EXPECT_EQ(Open("ring", max, iteration, slack, &file), BP_OK) << Error();
     return file;
   }
-  std::string Error() { return services_.TakeError(); }
-
- private:
-  HostSinks sinks_;
-  HostServices services_;
-  LearnerFiles* files_ = nullptr;
-  const bp_host_file_1* api_ = nullptr;
 };
 
 class Files : public testing::Test {
