@@ -215,6 +215,13 @@ TEST_F(FilesOfALearner, InspectReplaysFromTheStart) {
   EXPECT_EQ(replayed.exit, 0) << replayed.out << replayed.err;
 }
 
+// Its state continues in a second instance only if the file comes along.
+TEST_F(FilesOfALearner, PassesValidation) {
+  const Finished run = Run("plugin validate " BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/learner_hoards.so --env cartpole");
+  EXPECT_EQ(run.exit, 0) << run.out << run.err;
+  EXPECT_THAT(run.out, AllOf(HasSubstr("PASSED   state-continues"), HasSubstr("PASSED   newer-host")));
+}
+
 TEST_F(FilesOfALearner, NextStageBeginsWithAnEmptyOne) {
   Write("staged",
         std::string(kHoards) + "stages: [{name: first, budget.iterations: 10}, {name: second, budget.iterations: 8}]\n");
