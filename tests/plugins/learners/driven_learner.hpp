@@ -56,6 +56,12 @@ class DrivenLearner {
   bp_status status() const { return status_; }
   const std::string& error() const { return host_.error; }
   const bp_learner_spec& spec() const { return *api_->spec(learner_); }
+  // Numbers per row of the learner's memory, a channel of BP_ROLE_CARRY; 0: none.
+  int64_t carry() const {
+    for (uint64_t i = 0; learner_ && i < spec().n_act_out; ++i)
+      if (spec().act_out[i].role == BP_ROLE_CARRY) return spec().act_out[i].shape[0];
+    return 0;
+  }
 
  private:
   FakeHost host_;
