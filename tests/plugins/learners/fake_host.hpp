@@ -25,7 +25,9 @@ class FakeHost {
     config.impl = host.impl = this;
     host.get_extension = [](const bp_host* h, const char* id) -> const void* {
       static constexpr bp_host_part_1 kPart{sizeof(bp_host_part_1), 0, LinkedPart};
+      static constexpr bp_host_metrics_1 kMetrics{sizeof(bp_host_metrics_1), 0, AddMetric, RecordMetric};
       if (std::strcmp(id, BP_HOST_GPUS_1) == 0) return &static_cast<FakeHost*>(h->impl)->gpus;
+      if (std::strcmp(id, BP_HOST_METRICS_1) == 0) return &kMetrics;
       return std::strcmp(id, BP_HOST_PART_1) == 0 ? &kPart : nullptr;
     };
     host.log = [](const bp_host* h, int32_t, const char* text) { static_cast<FakeHost*>(h->impl)->logged += text; };
@@ -62,8 +64,18 @@ class FakeHost {
   bp_host_gpus_1 gpus{sizeof(bp_host_gpus_1), 0, [](const bp_host* h) { ++static_cast<FakeHost*>(h->impl)->gpu_uses; }};
   int gpu_uses = 0;
   std::string error, logged;
+  std::map<std::string, std::vector<double>> metrics;  // by name, as recorded
 
  private:
+  static int32_t AddMetric(const bp_host* h, const char* name, const char*, int32_t, const char*) {
+    auto& names = static_cast<FakeHost*>(h->impl)->names_;
+    names.push_back(name);
+    return static_cast<int32_t>(names.size()) - 1;
+  }
+  static void RecordMetric(const bp_host* h, int32_t handle, double value) {
+    auto* self = static_cast<FakeHost*>(h->impl);
+    self->metrics[self->names_[static_cast<size_t>(handle)]].push_back(value);
+  }
   static const char* Text(const bp_config* c, const char* path) {
     return static_cast<FakeHost*>(c->impl)->options_.at(path).c_str();
   }
@@ -88,7 +100,8 @@ class FakeHost {
     return BP_OK;
   }
   std::map<std::string, std::string> options_;
-  std::set<std::string> set_;  // by the test
+  std::set<std::string> set_;       // by the test
+  std::vector<std::string> names_;  // of metrics
 };
 
 // A tensor with its memory: [d0, d1, ...], contiguous.
