@@ -24,6 +24,7 @@ BP_NN_LOOP(ReluBackwardLoop, (const T* __restrict y, T* __restrict d, int64_t n)
 BP_NN_LOOP(SquareLoop, (const T* __restrict x, int64_t n, T* __restrict out), out[i] = x[i] * x[i])
 BP_NN_LOOP(AddLoop, (const T* __restrict x, int64_t n, T* __restrict sum), sum[i] += x[i])
 BP_NN_LOOP(ScaleLoop, (T factor, int64_t n, T* x), x[i] *= factor)
+BP_NN_LOOP(MixLoop, (T rest, T share, const T* __restrict x, int64_t n, T* __restrict y), y[i] = rest * y[i] + share * x[i])
 
 #undef BP_NN_LOOP
 
@@ -151,6 +152,10 @@ void Scale(double factor, int64_t n, T* values) {
   Dispatch<ScaleLoop<T>>(static_cast<T>(factor), n, values);
 }
 template <class T>
+void Mix(double share, const T* x, int64_t n, T* values) {
+  Dispatch<MixLoop<T>>(static_cast<T>(1 - share), static_cast<T>(share), x, n, values);
+}
+template <class T>
 void AddRows(const T* x, int64_t rows, int64_t n, T* sum) {
   Dispatch<AddRowsLoop<T>>(x, rows, n, sum);
 }
@@ -194,6 +199,7 @@ void Adam(const AdamStep& s, const T* gradient, int64_t n, T* m, T* v, T* values
   template void Square(const T*, int64_t, T*);               \
   template void Add(const T*, int64_t, T*);                  \
   template void Scale(double, int64_t, T*);                  \
+  template void Mix(double, const T*, int64_t, T*);          \
   template void AddRows(const T*, int64_t, int64_t, T*);     \
   template double SumOfSquares(const T*, int64_t);           \
   template void SquareSums::Add(int64_t, const T*, int64_t); \

@@ -41,6 +41,10 @@ class DrivenLearner {
   bp_status Act(const bp_act& act) { return api_->act(learner_, &act); }
   std::string Saved() { return SaveState(api_, learner_); }
   bp_status Load(const std::string& saved) { return learner_ ? LoadState(api_, learner_, saved) : status_; }
+  std::string SavedPolicy() { return SaveWith(policy().save, learner_); }
+  bp_status LoadPolicy(const std::string& saved) { return LoadWith(policy().load, learner_, saved); }
+  bp_status StartPolicy(const std::string& saved) { return LoadWith(policy().start, learner_, saved); }
+  std::string PolicyForm() { return policy().form(learner_); }
 
   bp_device_use DeviceUse() {
     bp_device_use use{sizeof(bp_device_use)};
@@ -58,6 +62,10 @@ class DrivenLearner {
   const bp_learner_spec& spec() const { return *api_->spec(learner_); }
 
  private:
+  const bp_learner_policy_1& policy() const {
+    return *static_cast<const bp_learner_policy_1*>(api_->get_extension(learner_, BP_LEARNER_POLICY_1));
+  }
+
   FakeHost host_;
   const bp_learner_api* api_;
   bp_learner* learner_ = nullptr;
