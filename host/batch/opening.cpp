@@ -13,6 +13,7 @@
 #include "contract/start_source.hpp"
 #include "record/attempt_json.hpp"
 #include "record/budget.hpp"
+#include "record/peek_header.hpp"
 #include "record/results_folder.hpp"
 #include "store/damage.hpp"
 #include "store/out_folder.hpp"
@@ -72,6 +73,17 @@ std::optional<StateChange> ChangeByBudget(const TrialFolder& folder, const Budge
   return StateChange{TrialState::kPlanned, fmt::format("its budget has grown; it resumes {}", from), StateReason::kExtended};
 }
 
+// Throws std::runtime_error if the trial cannot resume at its end, because that deleted the files of its learner.
+void CheckLearnerFiles(const TrialFolder& folder) {
+  const std::filesystem::path dir = folder.checkpoint();
+  const std::optional<CheckpointHeader> header = PeekHeader(CheckpointFile(dir, 0));
+  if (!header || !header->HasPart(kFilesPart) || !LearnerFilesIn(dir).empty()) return;
+  throw std::runtime_error(fmt::format(
+      "budget: expected at most the budget of the completed trial {}, got more: its learner's files, which it needs to resume, "
+      "were deleted at its end\nhint: --set checkpoint.keep_replay=true keeps them, from the first run of an experiment on",
+      folder.folder.filename().string()));
+}
+
 }  // namespace
 
 std::string FollowBudgets(const std::filesystem::path& out, const Plan& plan, const BatchRecord& record,
@@ -87,6 +99,7 @@ std::string FollowBudgets(const std::filesystem::path& out, const Plan& plan, co
     if (!change) continue;
     changes->push_back({i, *change});
     if (change->state != TrialState::kPlanned) continue;
+    CheckLearnerFiles(folder);
     ++extended;
     from_scratch += HasCheckpoint(folder.checkpoint()) ? 0 : 1;
   }

@@ -25,6 +25,7 @@ ChangedStates TakeDamagedBack(const std::filesystem::path& out, const Plan& plan
 
 // Adds finished trials whose budget has grown, which resume, and reverses this for trials that have not yet resumed if the
 // budget has shrunk again. Trials in `changes` stay as they are there. Returns a sentence; empty if no trial is extended.
+// Throws std::runtime_error if a trial lacks files of its learner that it needs to resume.
 std::string FollowBudgets(const std::filesystem::path& out, const Plan& plan, const BatchRecord& record,
                           ChangedStates* changes);
 

@@ -1,5 +1,6 @@
 #include "embed/embedded_policy.hpp"
 
+#include "backplane/ext/policy.h"
 #include "backplane/ext/state.h"
 #include "embed/open_env.hpp"
 #include "plugin/catalog.hpp"
@@ -37,12 +38,19 @@ InstanceOptions OptionsOf(const TrialSpec& spec, const PluginInfo& info, nlohman
   return {std::move(options), spec.origin, section};
 }
 
-void LoadState(LearnerInstance& learner, const std::vector<std::byte>& saved) {
-  const auto* const state = learner.Extension<bp_learner_state_1>(BP_LEARNER_STATE_1);
-  if (state == nullptr) throw TrialFailure(BP_E_UNSUPPORTED, learner.id(), "saves no state, so it has no checkpoint");
+template <class Table>
+void LoadPart(LearnerInstance& learner, const char* extension, const std::vector<std::byte>& saved) {
+  const auto* const table = learner.Extension<Table>(extension);
+  if (table == nullptr) throw TrialFailure(BP_E_UNSUPPORTED, learner.id(), "saves no state, so it has no checkpoint");
   const StateReader reader(saved);
-  learner.Call("load", [&](bp_learner* handle) { return state->load(handle, reader.get()); });
+  learner.Call("load", [&](bp_learner* handle) { return table->load(handle, reader.get()); });
   reader.CheckAllIsRead(learner.id());
+}
+
+void LoadState(LearnerInstance& learner, const Checkpoint& checkpoint) {
+  if (const auto policy = checkpoint.parts.find(kPolicyPart); policy != checkpoint.parts.end())
+    return LoadPart<bp_learner_policy_1>(learner, BP_LEARNER_POLICY_1, policy->second);
+  LoadPart<bp_learner_state_1>(learner, BP_LEARNER_STATE_1, PartOf(checkpoint, kLearnerPart));
 }
 
 }  // namespace
@@ -58,7 +66,7 @@ EmbeddedPolicy::EmbeddedPolicy(const fs::path& out, const std::string& trial, co
                OptionsOf(spec_, learner_info_, spec_.experiment.learner.options, "learner.options"), env_,
                spec_.experiment.seed),
       buffers_(env_, learner_, [](const bp_channel&) { return false; }) {
-  LoadState(learner_, PartOf(ReadNamedCheckpoint(spec_.checkpoint_dir, spec_.trial_id, checkpoint), "learner"));
+  LoadState(learner_, ReadNamedCheckpoint(spec_.checkpoint_dir, spec_.trial_id, checkpoint));
   buffers_.Bind();
 }
 
@@ -75,6 +83,12 @@ void EmbeddedPolicy::Act() {
   const bp_act act{sizeof(bp_act),    BP_ACT_GREEDY,      0,       env_.rows(), 0, spec_.experiment.seed, step_++,
                    buffers_.act_in(), buffers_.act_out(), nullptr, nullptr};
   if (const bp_status status = learner_.Act(act); status != BP_OK) learner_.Fail(status, "act");
+  buffers_.Advance(0, env_.rows());
+}
+
+void EmbeddedPolicy::Reset(const uint8_t* mask) {
+  for (uint64_t row = 0; row < env_.rows(); ++row)
+    if (mask == nullptr || mask[row] != 0) buffers_.Forget(row, row + 1);
 }
 
 }  // namespace backplane

@@ -21,7 +21,8 @@ class EmbeddedPolicy : public Embedded {
   EmbeddedPolicy(const std::filesystem::path& out, const std::string& trial, const std::string& checkpoint, uint64_t rows);
 
   ChannelBuffer& Channel(const std::string& name);
-  void Act();  // the GREEDY actions of all rows
+  void Act();                       // the GREEDY actions of all rows
+  void Reset(const uint8_t* mask);  // starts episodes in the rows of the mask; NULL: every row
 
  private:
   const TrialSpec spec_;

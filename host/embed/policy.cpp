@@ -48,6 +48,10 @@ bp_status bp_embed_policy_act(bp_embed_policy* handle) {
   return InPolicy(handle, [](HandleUse&, EmbeddedPolicy& policy) { policy.Act(); });
 }
 
+bp_status bp_embed_policy_reset(bp_embed_policy* handle, const uint8_t* mask) {
+  return InPolicy(handle, [&](HandleUse&, EmbeddedPolicy& policy) { policy.Reset(mask); });
+}
+
 bp_status bp_embed_policy_close(bp_embed_policy* handle) {
   return InPolicy(handle, [](HandleUse& use, EmbeddedPolicy&) { use.Close(); });
 }

@@ -72,6 +72,11 @@ void WriteAs(const fs::path& file, const Checkpoint& checkpoint) {
 
 }  // namespace
 
+void RemoveLearnerFiles(const fs::path& dir) {
+  std::error_code error;
+  for (const fs::path& file : LearnerFilesIn(WhereHeld(dir))) fs::remove(file, error);
+}
+
 // True if checkpoint.bin need not be kept: it is between two numbered ones, or contains the same end of the trial.
 bool CheckpointFolder::IsReplacedBy(const CheckpointHeader& next) const {
   const CheckpointHeader& last = newest_header_;
@@ -86,14 +91,15 @@ void CheckpointFolder::MoveUp(const fs::path& dir) {
   if (keep_ > 1 && IsCheckpointFile(CheckpointFile(dir, 0))) GiveSecondName(CheckpointFile(dir, 0), CheckpointFile(dir, 1));
 }
 
-void CheckpointFolder::Save(const Checkpoint& checkpoint, bool is_best) {
+bool CheckpointFolder::Save(const Checkpoint& checkpoint, bool is_best) {
   const fs::path dir = WhereHeld(dir_), newest = CheckpointFile(dir, 0), best = dir / kBestCheckpointFile;
   fs::create_directories(dir);
   const fs::path draft = newest.string() + ".tmp";
+  const bool moves = !IsReplacedBy(checkpoint.header);
   WriteDraft(draft, checkpoint);
   try {
     if (is_best && !AddName(draft, best)) WriteAs(best, checkpoint);
-    if (!IsReplacedBy(checkpoint.header)) MoveUp(dir);
+    if (moves) MoveUp(dir);
     fs::rename(draft, newest);
   } catch (...) {
     unlink(draft.c_str());  // a draft must not keep a full disk full
@@ -103,6 +109,7 @@ void CheckpointFolder::Save(const Checkpoint& checkpoint, bool is_best) {
   // An earlier attempt may have kept more.
   for (unsigned number = keep_; fs::remove(CheckpointFile(dir, number)); ++number) continue;
   SyncFolder(dir);
+  return moves;
 }
 
 void CheckpointFolder::SaveBest(const Checkpoint& checkpoint) {
@@ -127,6 +134,7 @@ std::optional<Checkpoint> CheckpointFolder::Newest() {
   newest_header_ = {};
   for (unsigned number = 0; !found && (number < keep_ || IsCheckpointFile(CheckpointFile(dir, number))); ++number) {
     newest_ = CheckpointFile(dir, number);
+    before_ = CheckpointFile(dir, number + 1);
     found = ReadOrSetAside(newest_);
     if (found && number == 0) newest_header_ = found->header;
   }
@@ -134,8 +142,10 @@ std::optional<Checkpoint> CheckpointFolder::Newest() {
   const bool same = found && fs::equivalent(newest_, best_file, error);
   std::optional<Checkpoint> best = same ? std::nullopt : ReadOrSetAside(best_file);
   best_ = same ? found->header.best : best ? best->header.best : std::nullopt;
-  if (best && !best->header.at_end && (!found || best->header.iterations > found->header.iterations)) {
+  if (best && best->parts.contains(kLearnerPart) && !best->header.at_end &&
+      (!found || best->header.iterations > found->header.iterations)) {
     found = std::move(best);
+    before_ = newest_;
     newest_ = best_file;
   }
   const std::string then =
@@ -144,6 +154,15 @@ std::optional<Checkpoint> CheckpointFolder::Newest() {
   for (const std::string& sentence : aside_) warnings_.push_back(sentence + "; " + then);
   aside_.clear();
   return found;
+}
+
+std::optional<Checkpoint> CheckpointFolder::BeforeNewest() const {
+  if (!IsCheckpointFile(before_)) return std::nullopt;
+  try {
+    return ReadCheckpoint(before_, trial_id_);
+  } catch (const CheckpointError&) {
+    return std::nullopt;
+  }
 }
 
 void CheckpointFolder::Refuse(const std::string& why) { SetAside(newest_, newest_.string() + ": " + why); }

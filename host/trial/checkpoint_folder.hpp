@@ -20,6 +20,9 @@ void HoldFolders(const std::filesystem::path& attempt_dir, const std::filesystem
 // written next to its other files. [thread-safe]
 std::filesystem::path WhereHeld(const std::filesystem::path& folder);
 
+// Deletes the files of the trial's learner (ext/file.h) in the folder of its checkpoints.
+void RemoveLearnerFiles(const std::filesystem::path& dir);
+
 class CheckpointFolder {
  public:
   CheckpointFolder(std::filesystem::path dir, std::string trial_id, unsigned keep = kKeptCheckpoints)
@@ -28,13 +31,16 @@ class CheckpointFolder {
   // Writes checkpoint.bin; older ones move up by a number, and the oldest is removed. Two syncs bring it to the disk. A whole
   // checkpoint.bin exists at every moment; without hard links there is a moment with only checkpoint.1.bin. `is_best`: the file
   // gets the name best.bin first, so best.bin is never older than the best in checkpoint.bin. Throws std::runtime_error; the
-  // trial can then resume from the previous one, or from this one if only the sync of the folder failed.
-  void Save(const Checkpoint& checkpoint, bool is_best = false);
+  // trial can then resume from the previous one, or from this one if only the sync of the folder failed. False: it has replaced
+  // checkpoint.bin, and no older one has moved.
+  bool Save(const Checkpoint& checkpoint, bool is_best = false);
   // Writes best.bin for a state from which the trial does not resume.
   void SaveBest(const Checkpoint& checkpoint);
   // The newest whole one of this trial; newer ones are set aside. Absent: there is none. It is best.bin if a kill came between
   // the two names of a file.
   std::optional<Checkpoint> Newest();
+  // The one before the result of Newest(); absent: there is none that is whole.
+  std::optional<Checkpoint> BeforeNewest() const;
   // The score in best.bin, as of the last Newest(); absent: there is no whole best.bin.
   const std::optional<BestScore>& best() const { return best_; }
   // Sets aside the result of Newest(), because the trial cannot resume from it. Newest() then returns the previous one.
@@ -54,6 +60,7 @@ class CheckpointFolder {
   const std::string trial_id_;
   const unsigned keep_;
   std::filesystem::path newest_;    // the last result of Newest()
+  std::filesystem::path before_;    // the file of BeforeNewest()
   CheckpointHeader newest_header_;  // of checkpoint.bin, without its parts; as new if there is none
   std::optional<BestScore> best_;
   std::vector<std::string> aside_;  // sentences that do not name the checkpoint used instead yet

@@ -1,5 +1,6 @@
 // Keeps the state at the start of the current iteration for a resume. With a data set, this state is only kept if the learner
-// ticks after groups; otherwise the saved state is always between two groups.
+// ticks after groups; otherwise the saved state is always between two groups. A large state (BP_LEARNER_STATE_LARGE) is never
+// kept: it is saved when it is written, between two iterations. Within one, only the checkpoint on disk exists.
 #pragma once
 
 #include <optional>
@@ -19,6 +20,11 @@ class Checkpointing {
   void NoteTick() { ticks_after_data_ |= state_.iteration.open && !keeps_before_; }
   // True if the state before the current iteration is kept.
   bool keeps_before() const { return keeps_before_; }
+  // True if a stopped iteration may be dropped: the next attempt finds an earlier state.
+  bool may_drop(bool cancelled) const { return keeps_before_ || (cancelled && parts_.learner.large()); }
+  // Writes a checkpoint if `due`, if the evaluation before was the best, or if the next iteration could overwrite bytes of the
+  // learner's files that a kept checkpoint needs. Call between two iterations, after BeginIteration.
+  void SaveBetween(bool due);
 
   void Take();  // keeps the current state, unless the learner saves none
   // Writes the kept state; with a data set the current state, if no iteration has begun since. `only_best`: it is written only
@@ -37,11 +43,15 @@ class Checkpointing {
 
  private:
   void Write(bool only_best = false);
+  CheckpointHeader HeaderNow() const;
+  void SaveBest();
 
   const LoopParts& parts_;
   LoopState& state_;
   CollectingSet& collecting_;
   Checkpoint taken_;
+  // With taken_.
+  LearnerFiles::Mark taken_files_;
   bool keeps_before_ = false;      // taken_ belongs to the current iteration
   bool ticks_after_data_ = false;  // at least once
   std::optional<std::string> path_;

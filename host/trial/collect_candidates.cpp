@@ -34,7 +34,8 @@ bool CollectCandidates::Collect(const bp_request& request) {
   if (!scorer.Score(request, parts_.threads.clocks(), std::exchange(turn_begun_, false) ? parts_.workers : nullptr))
     return false;
   WarnOfCapped(scorer);
-  record_.Add(scorer.env_steps(), scorer.use(), scorer.episodes(), scorer.info_names());
+  record_.Add(scorer.env_steps(), scorer.episodes(), scorer.info_names());
+  record_.AddUse(scorer.use());
   const PhaseSpan span(parts_.clock(), Phase::kBatchBuild);
   parts_.status.SetPhase("batch_build");
   bp_delivery delivery = scorer.Delivery();
@@ -58,7 +59,7 @@ void CollectCandidates::WarnOfCapped(const CandidateScorer& scorer) {
 CandidateScorer& CollectCandidates::BoundScorer() {
   if (!scorer_) {
     scorer_ = std::make_unique<CandidateScorer>(parts_.env, parts_.learner, parts_.threads.collectors(), parts_.chunk_rows,
-                                                parts_.spec.experiment.seed, parts_.cancelled,
+                                                parts_.spec.experiment.seed, parts_.stop(),
                                                 [&status = parts_.status] { status.Beat(); });
     scorer_->CapEpisodes(parts_.spec.experiment.evaluation.max_episode_steps);
   }

@@ -48,7 +48,7 @@ DataLoader& CollectData::Loader() {
                         experiment.on_failure.device_oom.action == FailureAction::kShrink},
       [this] {
         parts_.status.Beat();
-        return parts_.cancelled.load(std::memory_order_relaxed);
+        return parts_.stop().load(std::memory_order_relaxed);
       });
   parts_.metrics.Register("data/first_oom");
   return *loader_;

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "trial/budget.hpp"
 #include "trial/checkpoint.hpp"
 #include "trial/moment_recorder.hpp"
 #include "trial/plugin_state.hpp"
@@ -19,6 +20,20 @@ std::vector<std::byte> ToBytes(const std::vector<T>& items) {
 
 }  // namespace
 
+void EndedEpisodes::Add(const std::vector<Episode>& episodes, size_t infos, uint64_t first_step) {
+  infos_each_ = infos;
+  for (Episode episode : episodes) {
+    infos_.insert(infos_.end(), episode.info, episode.info + infos);
+    episode.t += first_step;
+    episodes_.push_back(episode);
+  }
+}
+
+const std::vector<Episode>& EndedEpisodes::Episodes() {
+  for (size_t i = 0; i < episodes_.size(); ++i) episodes_[i].info = infos_.data() + i * infos_each_;
+  return episodes_;
+}
+
 CollectRollouts::CollectRollouts(const LoopParts& parts, LoopState& state, PlayRecord& record, WarningList& warnings)
     : parts_(parts),
       state_(state),
@@ -27,36 +42,56 @@ CollectRollouts::CollectRollouts(const LoopParts& parts, LoopState& state, PlayR
       collector_(
           parts.env, parts.learner, parts.threads.collectors(),
           {parts.call_rows, parts.spec.experiment.seed, parts.chunk_rows, parts.workers ? parts.workers->memory() : nullptr},
-          parts.cancelled, [&status = parts.status] { status.Beat(); }) {}
+          parts.stop(), [&status = parts.status] { status.Beat(); }) {}
 
 void CollectRollouts::Check(const bp_request& request) const {
   CheckBudgetEnds(parts_, "collects rollouts");
-  CheckHorizon(request.u.rollout.horizon, parts_.env, parts_.learner);
+  CheckParts(request, parts_.env, parts_.learner);
   if (parts_.workers) CheckPlaysElsewhere(parts_.learner, parts_.env, request);
 }
 
 bool CollectRollouts::Collect(const bp_request& request) {
   state_.iteration.Start();
   state_.iteration.begun = true;
+  if (parts_.moment) parts_.moment->BeforeRollout(state_.count.open_iteration(), collector_);
+  const Spent spent = state_.count.SpentOfBudget(state_.clock.trial_s(), 0);
+  const int64_t deadline_ns = DeadlineOf(parts_.spec.experiment.budget, spent, Deadline::kPatienceAfterBudget);
+  ended_.Clear();
+  RolloutPart part(request.u.rollout.horizon, request.u.rollout.part, 0);
+  for (;;) {
+    if (!Play(part)) return false;
+    const int64_t played_ns = parts_.clock().since_ns();
+    Deliver(part);
+    if (part.last()) return true;
+    const int64_t now_ns = parts_.clock().since_ns();
+    if (now_ns >= deadline_ns) return false;
+    state_.iteration.between_ns += now_ns - played_ns;
+    part = RolloutPart(request.u.rollout.horizon, part.room, part.index + 1);
+  }
+}
+
+bool CollectRollouts::Play(const RolloutPart& part) {
   parts_.status.SetPhase("rollout");
-  const uint64_t horizon = request.u.rollout.horizon;
   std::vector<PhaseClock>& clocks = parts_.threads.clocks();
   WorkerGroup* const workers = parts_.workers;
-  if (parts_.moment) parts_.moment->BeforeRollout(state_.count.open_iteration(), collector_);
-  if (!(workers ? workers->PlayRollout(horizon, SavePolicy(parts_.learner), &collector_, clocks)
-                : collector_.Collect(horizon, clocks)))
+  if (!(workers ? workers->PlayRollout(part, SavePolicy(parts_.learner), &collector_, clocks)
+                : collector_.Collect(part, clocks)))
     return false;
-  record_.Add(horizon * parts_.env.rows(), workers ? workers->use() : collector_.use(), collector_.episodes(),
-              collector_.info_names());
+  ended_.Add(collector_.episodes(), collector_.info_names().size(), part.first);
+  if (part.last()) record_.Add((part.first + part.steps) * parts_.env.rows(), ended_.Episodes(), collector_.info_names());
+  if (workers || collector_.measured_use()) record_.AddUse(workers ? workers->use() : collector_.use());
+  return true;
+}
+
+void CollectRollouts::Deliver(const RolloutPart& part) {
   const PhaseSpan span(parts_.clock(), Phase::kBatchBuild);
   parts_.status.SetPhase("batch_build");
   bp_delivery delivery = collector_.Delivery();
-  delivery.env_steps = state_.count.env_steps;
-  state_.fingerprints.AddRollout(collector_, horizon, delivery);
-  if (parts_.moment) parts_.moment->AfterRollout(state_.count.open_iteration(), collector_, horizon);
-  Deliver(delivery, parts_, *this);
+  delivery.env_steps = state_.count.env_steps + (part.last() ? 0 : (part.first + part.steps) * parts_.env.rows());
+  state_.fingerprints.AddRollout(collector_, part, delivery);
+  if (parts_.moment) parts_.moment->AfterPart(state_.count.open_iteration(), collector_, part);
+  backplane::Deliver(delivery, parts_, *this);
   collector_.CheckDelivered();
-  return true;
 }
 
 std::optional<std::string> CollectRollouts::NonFiniteObservation() const {

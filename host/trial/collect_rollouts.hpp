@@ -1,12 +1,30 @@
-// Serves a learner that requests rollouts: a number of steps of every row, which continue from the last ones.
+// Serves a learner that requests rollouts: a number of steps of every row, which continue from the last ones. The learner may
+// consume them in parts; all of them are one iteration.
 #pragma once
 
+#include <vector>
+
 #include "rollout/rollout_collector.hpp"
+#include "rollout/rollout_part.hpp"
 #include "trial/collecting.hpp"
 #include "trial/play_record.hpp"
 #include "trial/warnings.hpp"
 
 namespace backplane {
+
+// The episodes that ended in the parts of a rollout, with copies of their infos, which the next part overwrites.
+class EndedEpisodes {
+ public:
+  void Clear() { episodes_.clear(), infos_.clear(); }
+  // `infos`: numbers of each episode. `first_step`: of the part in the rollout.
+  void Add(const std::vector<Episode>& episodes, size_t infos, uint64_t first_step);
+  const std::vector<Episode>& Episodes();  // of all parts, by (t, row); valid until the next Add or Clear
+
+ private:
+  std::vector<Episode> episodes_;
+  std::vector<double> infos_;
+  size_t infos_each_ = 0;
+};
 
 class CollectRollouts : public Collecting {
  public:
@@ -23,11 +41,15 @@ class CollectRollouts : public Collecting {
   void Load(const Checkpoint& checkpoint) override;
 
  private:
+  bool Play(const RolloutPart& part);
+  void Deliver(const RolloutPart& part);
+
   const LoopParts& parts_;
   LoopState& state_;
   PlayRecord& record_;
   WarningList& warnings_;
   RolloutCollector collector_;
+  EndedEpisodes ended_;
 };
 
 }  // namespace backplane

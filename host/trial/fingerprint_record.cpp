@@ -43,6 +43,12 @@ uint64_t HashOfTensor(const bp_tensor& tensor) {
   return hash.Value();
 }
 
+void AddDense(const bp_tensor& tensor, Hash64* hash) {
+  uint64_t bytes = tensor.dtype.bits / 8;
+  for (int32_t d = 0; d < tensor.ndim; ++d) bytes *= static_cast<uint64_t>(tensor.shape[d]);
+  if (bytes > 0) hash->Add(static_cast<const std::byte*>(tensor.data) + tensor.byte_offset, bytes);
+}
+
 std::optional<std::string> WhyNotRowMajor(const bp_tensor& tensor) {
   int64_t dense = 1;
   for (int32_t d = tensor.ndim - 1; d >= 0; --d) {
@@ -81,25 +87,36 @@ FingerprintRecord::FingerprintRecord(const LoopParts& parts) : parts_(parts) {
   file_.emplace(file, before ? before->whole_bytes : 0);
 }
 
-void FingerprintRecord::AddRollout(RolloutCollector& collector, uint64_t horizon, const bp_delivery& delivery) {
-  columns_.clear(), hashes_.clear();
+void FingerprintRecord::AddRollout(RolloutCollector& collector, const RolloutPart& part, const bp_delivery& delivery) {
   if (!file_) return;
-  for (const bp_channel* channel : parts_.env.channels()) AddChannel(*collector.Buffer(channel->name), horizon);
-  if (bp::FindChannel(parts_.env.spec(), BP_ROLE_TRUNCATED) == nullptr)
-    AddChannel(*collector.Buffer("truncated"), horizon);  // written by the host
-  for (uint64_t i = 0; i < delivery.n_tensors; ++i) {
-    const std::string_view name = delivery.names[i];
-    if (name.starts_with("final_") && name != "final_index" && !parts_.env.on_device())
-      Add(kObserved, delivery.names[i], HashOfTensor(*delivery.tensors[i]));
+  if (part.index == 0) StartRollout(collector, delivery);
+  for (Stream& stream : streams_) {
+    if (ChannelBuffer* const buffer = stream.buffer) {
+      const uint64_t bytes = buffer->lead() * buffer->row_bytes();
+      for (uint64_t t = 0; t < part.steps; ++t) stream.hash.Add(buffer->row(t, 0), bytes);
+    } else {
+      AddDense(*delivery.tensors[stream.at], &stream.hash);
+    }
+    if (part.last()) Add(stream.phase, stream.name, stream.hash.Value());
   }
 }
 
-void FingerprintRecord::AddChannel(ChannelBuffer& buffer, uint64_t steps) {
+void FingerprintRecord::StartRollout(RolloutCollector& collector, const bp_delivery& delivery) {
+  columns_.clear(), hashes_.clear(), streams_.clear();
+  for (const bp_channel* channel : parts_.env.channels()) StartChannel(*collector.Buffer(channel->name));
+  if (bp::FindChannel(parts_.env.spec(), BP_ROLE_TRUNCATED) == nullptr)
+    StartChannel(*collector.Buffer("truncated"));  // written by the host
+  for (uint64_t i = 0; i < delivery.n_tensors; ++i) {
+    const std::string_view name = delivery.names[i];
+    if (name.starts_with("final_") && name != "final_index" && !parts_.env.on_device())
+      streams_.emplace_back(kObserved, delivery.names[i], nullptr, i);
+  }
+}
+
+void FingerprintRecord::StartChannel(ChannelBuffer& buffer) {
   const char* phase = PhaseOf(buffer.role());
   if (phase == nullptr || (buffer.on_device() && phase != kRewarded)) return;  // the host has a mirror of kRewarded
-  Hash64 hash;
-  for (uint64_t t = 0; t < steps; ++t) hash.Add(buffer.row(t, 0), buffer.lead() * buffer.row_bytes());
-  Add(phase, buffer.name().c_str(), hash.Value());
+  streams_.emplace_back(phase, buffer.name().c_str(), &buffer, 0);
 }
 
 void FingerprintRecord::AddScores(const bp_delivery& delivery) {

@@ -3,11 +3,13 @@
 // device memory.
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "backplane/learner.h"
+#include "base/hash64.hpp"
 #include "base/line_file.hpp"
 #include "data/group.hpp"
 #include "record/fingerprint_file.hpp"
@@ -21,8 +23,9 @@ class FingerprintRecord {
   // Does nothing if the experiment disables fingerprints.
   explicit FingerprintRecord(const LoopParts& parts);
 
-  // Call one of these with the data of the iteration that begins. Drops data that was added but not written.
-  void AddRollout(RolloutCollector& collector, uint64_t horizon, const bp_delivery& delivery);
+  // Call one of these with the data of the iteration that begins. Drops data that was added but not written. A rollout in parts
+  // has the hashes of the whole one: call it for each part.
+  void AddRollout(RolloutCollector& collector, const RolloutPart& part, const bp_delivery& delivery);
   void AddScores(const bp_delivery& delivery);  // of candidates
   void AddGroup(const ItemGroup& group);
 
@@ -35,12 +38,21 @@ class FingerprintRecord {
  private:
   void Add(const char* phase, const char* tensor, uint64_t hash);
   void AddWeights(bool saves_anyway);
-  void AddChannel(ChannelBuffer& buffer, uint64_t steps);
+  void StartRollout(RolloutCollector& collector, const bp_delivery& delivery);
+  void StartChannel(ChannelBuffer& buffer);
 
   const LoopParts& parts_;
   std::optional<LineFile> file_;  // absent: disabled
   FingerprintColumns columns_, written_columns_;
   std::vector<uint64_t> hashes_;
+  // The tensors of a rollout, until its last part.
+  struct Stream {
+    const char *phase, *name;
+    ChannelBuffer* buffer;  // NULL: tensor `at` of the delivery
+    uint64_t at;
+    Hash64 hash = {};
+  };
+  std::deque<Stream> streams_;
 };
 
 }  // namespace backplane

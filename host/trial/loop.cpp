@@ -72,6 +72,7 @@ void TrialLoop::Begin() {
   CheckBest(parts_.spec, parts_.env, parts_.learner);
   CheckGoal(parts_.spec, parts_.env, parts_.learner);
   const bool resumed = parts_.spec.resume && Resume(parts_, &state_, &collecting_, &warnings_);
+  if (!resumed) parts_.learner.files().StartEmpty();
   if (!resumed && parts_.spec.start_from) StartFromOther(parts_, &warnings_);
   checkpoint_due_ = CheckpointDue(parts_.spec.experiment.checkpoint, state_.window.total());
 }
@@ -134,8 +135,7 @@ bool TrialLoop::StartIteration(const bp_request& request) {
     stopped_ = true;
     return false;
   }
-  const bool due = checkpoint_due_.After(state_.count.iterations, state_.window.total());
-  if (due || state_.best.unsaved()) checkpointing_.Save(/*only_best=*/!due);
+  checkpointing_.SaveBetween(checkpoint_due_.After(state_.count.iterations, state_.window.total()));
   return true;
 }
 

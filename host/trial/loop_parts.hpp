@@ -31,7 +31,11 @@ struct LoopParts {
   uint64_t chunk_rows, call_rows;    // TrialParts
   WorkerGroup* workers = nullptr;    // they play candidates; NULL: the trial does
   MomentRecorder* moment = nullptr;  // of a replay for `backplane inspect`
+  // Breaks off an iteration of a learner with a large state; NULL: `cancelled` does.
+  const std::atomic<bool>* late_stop = nullptr;
 
+  // Breaks off an iteration that has begun.
+  const std::atomic<bool>& stop() const { return late_stop ? *late_stop : cancelled; }
   PhaseClock& clock() const { return threads.clocks()[0]; }  // the control thread's
 };
 

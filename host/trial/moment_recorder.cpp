@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -77,19 +78,24 @@ void MomentRecorder::BeforeRollout(uint64_t iteration, RolloutCollector& collect
   if (collector.started() && viewer_ != nullptr && HasSnapshots(env_)) before_ = SaveRows(env_, order_.row, order_.row + 1);
 }
 
-void MomentRecorder::AfterRollout(uint64_t iteration, RolloutCollector& collector, uint64_t horizon) {
+void MomentRecorder::AfterPart(uint64_t iteration, RolloutCollector& collector, const RolloutPart& part) {
   if (iteration != order_.iteration) return;
+  if (part.index == 0) {
+    for (const bp_channel* channel : env_.channels()) Keep(collector.Buffer(channel->name), RoleName(channel->role));
+    for (const bp_channel* channel : learner_.act_out())
+      if (channel->role != BP_ROLE_ACTION) Keep(collector.Buffer(channel->name), "learner");
+    if (bp::FindChannel(env_.spec(), BP_ROLE_TRUNCATED) == nullptr) Keep(collector.Buffer("truncated"), "truncated");
+  }
+  for (Kept& kept : kept_) {
+    const uint64_t entries = part.steps + (part.last() && IsStateRole(kept.buffer->role()) ? 1 : 0);
+    for (uint64_t t = 0; t < entries; ++t)
+      kept.bytes.insert(kept.bytes.end(), kept.buffer->row(t, 0), kept.buffer->row(t, kept.buffer->lead()));
+  }
+  if (!part.last()) return;
   MomentAnswer answer;
-  for (const bp_channel* channel : env_.channels())
-    if (ChannelBuffer* buffer = collector.Buffer(channel->name))
-      AddChannel(channel->name, RoleName(channel->role), *buffer, horizon, &answer);
-  for (const bp_channel* channel : learner_.act_out())
-    if (ChannelBuffer* buffer = collector.Buffer(channel->name); buffer != nullptr && channel->role != BP_ROLE_ACTION)
-      AddChannel(channel->name, "learner", *buffer, horizon, &answer);
-  if (bp::FindChannel(env_.spec(), BP_ROLE_TRUNCATED) == nullptr)
-    if (ChannelBuffer* buffer = collector.Buffer("truncated")) AddChannel("truncated", "truncated", *buffer, horizon, &answer);
+  for (const Kept& kept : kept_) Write(kept, &answer);
   try {
-    Draw(collector, &answer);
+    Draw(&answer);
   } catch (const TrialFailure& failure) {
     answer.why_not = failure.what();
   }
@@ -97,24 +103,30 @@ void MomentRecorder::AfterRollout(uint64_t iteration, RolloutCollector& collecto
   WriteFileAtomic(AttemptFolder(attempt_dir_).prune(), "");  // ends the trial after this iteration
 }
 
-void MomentRecorder::AddChannel(const std::string& name, const char* role, ChannelBuffer& buffer, uint64_t horizon,
-                                MomentAnswer* answer) const {
-  if (buffer.on_device()) return;
-  const uint64_t entries = IsStateRole(buffer.role()) ? horizon + 1 : horizon;
-  MomentChannel channel{name, FileName(name), role, buffer.shape(), {}};
+void MomentRecorder::Keep(ChannelBuffer* buffer, const char* role) {
+  if (buffer != nullptr && !buffer->on_device()) kept_.push_back({buffer, role, {}});
+}
+
+const MomentRecorder::Kept& MomentRecorder::Find(const std::string& name) const {
+  return *std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) { return kept.buffer->name() == name; });
+}
+
+void MomentRecorder::Write(const Kept& kept, MomentAnswer* answer) const {
+  const ChannelBuffer& buffer = *kept.buffer;
+  MomentChannel channel{buffer.name(), FileName(buffer.name()), kept.role, buffer.shape(), {}};
   std::vector<int64_t> shape = buffer.shape();
+  const uint64_t entries = kept.bytes.size() / std::max<uint64_t>(buffer.lead() * buffer.row_bytes(), 1);
   shape.insert(shape.begin(), {static_cast<int64_t>(entries), static_cast<int64_t>(buffer.lead())});
   std::string npy = NpyHeader(buffer.dtype(), shape);
-  for (uint64_t t = 0; t < entries; ++t)
-    npy.append(reinterpret_cast<const char*>(buffer.row(t, 0)), buffer.lead() * buffer.row_bytes());
+  npy.append(reinterpret_cast<const char*>(kept.bytes.data()), kept.bytes.size());
   WriteFileAtomic(order_.folder / channel.file, npy);
   const uint64_t per_row = buffer.lead() / env_.rows() * buffer.row_elements(), bytes = buffer.dtype().bits / 8;
-  const std::byte* at = buffer.row(order_.step, order_.row * (buffer.lead() / env_.rows()));
+  const std::byte* at = kept.row(order_.step, order_.row * (buffer.lead() / env_.rows()));
   for (uint64_t i = 0; i < per_row; ++i) channel.values.push_back(NumberAt(at + i * bytes, buffer.dtype()));
   answer->channels.push_back(std::move(channel));
 }
 
-void MomentRecorder::Draw(RolloutCollector& collector, MomentAnswer* answer) {
+void MomentRecorder::Draw(MomentAnswer* answer) {
   if (viewer_ == nullptr || env_.resets_itself() || env_.on_device() || (before_.empty() && !HasSnapshots(env_))) {
     answer->why_not = env_.id() + " does not save the states of single rows";
     return;
@@ -122,7 +134,7 @@ void MomentRecorder::Draw(RolloutCollector& collector, MomentAnswer* answer) {
   Camera camera(*viewer_);
   SlotBuffers slot(*viewer_, learner_, [](const bp_channel&) { return false; });
   slot.Bind();
-  GoTo(collector, slot);
+  GoTo(slot);
   const auto [width, height] = camera.Measure();
   const std::string backdrop = camera.Backdrop(0), frame = camera.Frame(0);
   answer->picture = true;
@@ -133,7 +145,7 @@ void MomentRecorder::Draw(RolloutCollector& collector, MomentAnswer* answer) {
 }
 
 // Repeats the row's recorded steps in the viewer, and checks that they lead to the recorded observations.
-void MomentRecorder::GoTo(RolloutCollector& collector, SlotBuffers& slot) {
+void MomentRecorder::GoTo(SlotBuffers& slot) {
   size_t next_seed = 0;
   const auto reset = [&] {
     if (bp_status s = viewer_->Reset(0, 0, 1, nullptr, &seeds_[next_seed++]); s != BP_OK) viewer_->Fail(s, "reset");
@@ -142,18 +154,16 @@ void MomentRecorder::GoTo(RolloutCollector& collector, SlotBuffers& slot) {
   for (uint64_t t = 0; t < order_.step; ++t) {
     for (const bp_channel* channel : env_.channels()) {
       if (channel->role != BP_ROLE_ACTION) continue;
-      ChannelBuffer& from = *collector.Buffer(channel->name);
-      const uint64_t lead = from.lead() / env_.rows();
-      std::memcpy(slot[channel->name].row(0, 0), from.row(t, order_.row * lead), lead * from.row_bytes());
+      const Kept& from = Find(channel->name);
+      const uint64_t lead = from.buffer->lead() / env_.rows();
+      std::memcpy(slot[channel->name].row(0, 0), from.row(t, order_.row * lead), lead * from.buffer->row_bytes());
     }
     if (bp_status s = viewer_->Step(0, 0, 1); s != BP_OK) viewer_->Fail(s, "step");
-    const bool ended = *collector.Buffer("terminated")->at<uint8_t>(t, order_.row) != 0 ||
-                       *collector.Buffer("truncated")->at<uint8_t>(t, order_.row) != 0;
-    if (ended) reset();
+    const std::byte none{0};
+    if (*Find("terminated").row(t, order_.row) != none || *Find("truncated").row(t, order_.row) != none) reset();
     ChannelBuffer& now = *slot.OfRole(BP_ROLE_OBS);
-    ChannelBuffer& recorded = *collector.Buffer(now.name());
     const uint64_t lead = now.lead();
-    if (std::memcmp(now.row(0, 0), recorded.row(t + 1, order_.row * lead), lead * now.row_bytes()) != 0)
+    if (std::memcmp(now.row(0, 0), Find(now.name()).row(t + 1, order_.row * lead), lead * now.row_bytes()) != 0)
       throw TrialFailure(BP_E_INTERNAL, env_.id(), fmt::format("the repeated step {} differs from the rollout", t));
   }
 }

@@ -23,15 +23,26 @@ class MomentRecorder {
 
   // Throws TrialFailure (BP_E_UNSUPPORTED) if the learner collects no rollouts, (BP_E_CONFIG) if there is no such row or step.
   void Check(const bp_request& request) const;
-  // Call both around the collection of an iteration's rollout. [control]
+  // Call before the collection of an iteration's rollout, and after each of its parts. [control]
   void BeforeRollout(uint64_t iteration, RolloutCollector& collector);
-  void AfterRollout(uint64_t iteration, RolloutCollector& collector, uint64_t horizon);
+  void AfterPart(uint64_t iteration, RolloutCollector& collector, const RolloutPart& part);
 
  private:
-  void AddChannel(const std::string& name, const char* role, ChannelBuffer& buffer, uint64_t horizon,
-                  MomentAnswer* answer) const;
-  void Draw(RolloutCollector& collector, MomentAnswer* answer);
-  void GoTo(RolloutCollector& collector, SlotBuffers& slot);
+  // All steps of a channel, copied from the parts: [entries, lead, ...].
+  struct Kept {
+    ChannelBuffer* buffer;  // contains the last part
+    const char* role;
+    std::vector<std::byte> bytes;
+    // The first number of the row at a time entry.
+    const std::byte* row(uint64_t entry, uint64_t first) const {
+      return bytes.data() + (entry * buffer->lead() + first) * buffer->row_bytes();
+    }
+  };
+  void Keep(ChannelBuffer* buffer, const char* role);
+  const Kept& Find(const std::string& name) const;
+  void Write(const Kept& kept, MomentAnswer* answer) const;
+  void Draw(MomentAnswer* answer);
+  void GoTo(SlotBuffers& slot);
 
   const MomentOrder order_;
   EnvInstance& env_;
@@ -40,6 +51,7 @@ class MomentRecorder {
   const std::filesystem::path attempt_dir_;
   std::vector<std::byte> before_;  // the row's snapshot before the rollout; empty: it starts a new episode
   std::vector<uint64_t> seeds_;    // of the row's next episodes
+  std::vector<Kept> kept_;
 };
 
 }  // namespace backplane

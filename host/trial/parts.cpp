@@ -113,6 +113,7 @@ void TrialParts::Load(const Wanted& wanted) {
   NameSuspects(spec_.env.id + " or " + spec_.learner.id);
   status_.SetPhase("load");
   other_env_ = wanted.evaluation_env;
+  learner_sinks_.file_folder = wanted.file_folder;
   ReadPluginsAndPreloadTorch();
   env_module_ = load(spec_.env);
   learner_module_ = load(spec_.learner);

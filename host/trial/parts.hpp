@@ -27,6 +27,7 @@ class TrialParts {
     bool monitors = true;
     uint64_t evaluation_rows = 0;                    // rows of the evaluation env; 0: no such env
     std::optional<TrialPlugin> evaluation_env = {};  // instead of the training's plugin, with the evaluation's options only
+    std::filesystem::path file_folder = {};          // of the learner's files; empty: they are memory of the process
   };
 
   // Spec, status and `cancelled` outlive it.
@@ -37,6 +38,8 @@ class TrialParts {
   void Load(const Wanted& wanted);
   // Call after Load: creates new instances of env and learner with the same options, if the first ones are unusable.
   void MakeAnew();
+  // From now on, env and learner see this request to stop instead of the one given at construction.
+  void SetStop(const std::atomic<bool>* stop) { sinks_.cancelled = learner_sinks_.cancelled = stop; }
   // Destroys the learner and the envs like the destructor, but throws TrialFailure if one fails. Monitors stay.
   void Destroy();
   const std::string& section() const { return section_; }  // "env.options"; empty: none yet

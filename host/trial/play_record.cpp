@@ -2,11 +2,9 @@
 
 namespace backplane {
 
-void PlayRecord::Add(uint64_t steps, const PoolUse& use, const std::vector<Episode>& episodes,
-                     const std::vector<std::string>& info_names) {
+void PlayRecord::Add(uint64_t steps, const std::vector<Episode>& episodes, const std::vector<std::string>& info_names) {
   state_.iteration.Collected();
   RestoreProcessState(Suspects());  // later changes are the learner's
-  AddUse(use);
   state_.iteration.steps = steps;
   state_.count.env_steps += steps;
   const PhaseSpan span(parts_.clock(), Phase::kMonitor);
@@ -18,7 +16,7 @@ void PlayRecord::AddUse(const PoolUse& use) {
   parts_.metrics.Record("rollout/balance", use.balance);
   parts_.metrics.Record("rollout/wall_eff", use.wall_eff);
   use_sum_ = {use_sum_.balance + use.balance, use_sum_.wall_eff + use.wall_eff};
-  ++requests_;
+  ++uses_;
 }
 
 void PlayRecord::PostEpisodes(const std::vector<Episode>& episodes) {
@@ -35,8 +33,8 @@ void PlayRecord::PostEpisodes(const std::vector<Episode>& episodes) {
 }
 
 std::optional<ThreadUse> PlayRecord::Use() const {
-  if (requests_ == 0) return std::nullopt;
-  const auto n = static_cast<double>(requests_);
+  if (uses_ == 0) return std::nullopt;
+  const auto n = static_cast<double>(uses_);
   return ThreadUse{use_sum_.balance / n, use_sum_.wall_eff / n};
 }
 

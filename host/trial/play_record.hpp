@@ -17,19 +17,19 @@ class PlayRecord {
  public:
   PlayRecord(const LoopParts& parts, LoopState& state) : parts_(parts), state_(state) {}
 
+  // Adds the use of the threads in a request, or in one part of it.
+  void AddUse(const PoolUse& use);
   // Adds a completed request.
-  void Add(uint64_t steps, const PoolUse& use, const std::vector<Episode>& episodes,
-           const std::vector<std::string>& info_names);
-  std::optional<ThreadUse> Use() const;  // mean over the requests; absent: there was none
+  void Add(uint64_t steps, const std::vector<Episode>& episodes, const std::vector<std::string>& info_names);
+  std::optional<ThreadUse> Use() const;  // mean over the calls of AddUse; absent: there was none
 
  private:
-  void AddUse(const PoolUse& use);
   void PostEpisodes(const std::vector<Episode>& episodes);
 
   const LoopParts& parts_;
   LoopState& state_;
   PoolUse use_sum_{0, 0};
-  uint64_t requests_ = 0;
+  uint64_t uses_ = 0;
 };
 
 }  // namespace backplane

@@ -72,15 +72,18 @@ PolicyChannel About(const bp_channel& c) {
           .bytes = static_cast<uint64_t>(bp::ElementCount(c)) * c.dtype.bits / 8};
 }
 
-// The channels that the learner reads, then the env's actions.
+// The channels that the learner reads, then the env's actions, then the memory that it writes.
 std::vector<const bp_channel*> ChannelsOfAct(const EnvInstance& env, const LearnerInstance& learner) {
   std::vector<const bp_channel*> all;
   for (const std::string& name : learner.act_in()) {
     for (const bp_channel* c : env.channels())
       if (name == c->name) all.push_back(c);
+    for (const bp_channel* c : learner.carry())
+      if (name == c->name) all.push_back(c);
   }
   for (const bp_channel* c : env.channels())
     if (c->role == BP_ROLE_ACTION) all.push_back(c);
+  all.insert(all.end(), learner.carry().begin(), learner.carry().end());
   return all;
 }
 
@@ -99,7 +102,8 @@ Acts Play(EnvInstance& env, LearnerInstance& learner, TrialThreads& threads, con
       if (alive != nullptr && alive->lead() == env.rows() * agents && *alive->at<uint8_t>(0, agent) == 0) continue;
       if (!acts.Wanted()) continue;
       for (size_t i = 0; i < channels.size(); ++i) {
-        ChannelBuffer& buffer = buffers[channels[i]->name];
+        const bool written = i + learner.carry().size() >= channels.size();
+        ChannelBuffer& buffer = written ? buffers.Written(channels[i]->name) : buffers[channels[i]->name];
         acts.Add(i, buffer.row(0, buffer.lead() > env.rows() ? agent : agent / agents), buffer.row_bytes());
       }
       acts.End();
@@ -135,6 +139,10 @@ std::string PolicyRecord(EnvInstance& env, LearnerInstance& learner, TrialThread
   if (const auto* clock = env.Extension<bp_env_clock_1>(BP_ENV_CLOCK_1))
     about.step_s = env.Call("step_s", [&](bp_env* instance) { return clock->step_s(instance); });
   for (const bp_channel* c : channels) about.channels.push_back(About(*c));
+  for (size_t i = 0; i < learner.carry().size(); ++i) {
+    std::string& name = about.channels.rbegin()[static_cast<std::ptrdiff_t>(i)].name;
+    name = "next_" + name;
+  }
   std::string text = JsonText(ToJson(about)) + "\n";
   text.append(reinterpret_cast<const char*>(policy.data()), policy.size());
   for (size_t i = 0; i < channels.size(); ++i) text += acts.of(i);

@@ -25,7 +25,10 @@ std::optional<uint64_t> RestorePolicy(const TrialSpec& spec, const std::filesyst
                        "has no checkpoint in " + dir.string() +
                            "; a trial writes one at its end, and earlier with checkpoint.every_iterations");
   const Checkpoint checkpoint = ReadNamedCheckpoint(dir, spec.trial_id, name);
-  LoadLearner(*state, learner, PartOf(checkpoint, "learner"));
+  if (const auto policy = checkpoint.parts.find(kPolicyPart); policy != checkpoint.parts.end())
+    LoadPolicy(learner, policy->second);
+  else
+    LoadLearner(*state, learner, PartOf(checkpoint, kLearnerPart));
   return checkpoint.header.iterations;
 }
 

@@ -9,6 +9,21 @@
 namespace backplane {
 namespace {
 
+// A checkpoint of a learner without files has no such part. Must come before the learner's `load`.
+void RestoreFiles(const Checkpoint& checkpoint, const LoopParts& parts) {
+  LearnerFiles& files = parts.learner.files();
+  const auto part = checkpoint.parts.find(kFilesPart);
+  if (part == checkpoint.parts.end()) return files.StartEmpty();
+  files.Restore(part->second);
+  const LearnerFiles::Mark newest = LearnerFiles::MarkOf(part->second);
+  LearnerFiles::Mark older = newest;
+  if (const auto before = parts.spec.experiment.checkpoint.keep > 1 ? parts.checkpoints.BeforeNewest() : std::nullopt) {
+    const auto its = before->parts.find(kFilesPart);
+    older = its == before->parts.end() ? LearnerFiles::Mark() : LearnerFiles::MarkOf(its->second);
+  }
+  files.NoteKept(older, newest);
+}
+
 void GoOnFrom(const Checkpoint& checkpoint, const LoopParts& parts, LoopState* state, CollectingSet* collecting,
               WarningList* warnings) {
   const CheckpointHeader& header = checkpoint.header;
@@ -16,7 +31,8 @@ void GoOnFrom(const Checkpoint& checkpoint, const LoopParts& parts, LoopState* s
   const std::vector<const bp_channel*>& channels = parts.env.channels();
   const auto infos = std::count_if(channels.begin(), channels.end(), [](const bp_channel* c) { return IsEpisodeInfo(*c); });
   state->window.Load(header.window, static_cast<size_t>(infos));
-  LoadLearner(*StateOf(parts.learner), parts.learner, PartOf(checkpoint, "learner"));
+  RestoreFiles(checkpoint, parts);
+  LoadLearner(*StateOf(parts.learner), parts.learner, PartOf(checkpoint, kLearnerPart));
   state->lines.GoOnFrom(header.metrics_parts.value_or(std::vector<MetricsPart>()), header.unwritten);
   state->clock.GoOnFrom(header.seconds);
   TrialCount& count = state->count;
@@ -27,7 +43,11 @@ void GoOnFrom(const Checkpoint& checkpoint, const LoopParts& parts, LoopState* s
   if (header.unwritten) state->iteration.start_ns = state->iteration.end_ns = NowNs();  // it took none of this attempt's time
   collecting->ForEach([&](Collecting& one) { one.Load(checkpoint); });
   state->goal.GoOnFrom({parts.spec.attempt_dir.parent_path()}, state->lines.SoFar());
-  const std::string lost = state->best.GoOnFrom(parts.checkpoints.best(), header.best, header.iterations);
+  // A large state repeats the iterations since the checkpoint, and finds the same best policy.
+  const bool comes_again =
+      parts.learner.large() && parts.checkpoints.best() && parts.checkpoints.best()->iteration > header.iterations;
+  const std::string lost =
+      state->best.GoOnFrom(comes_again ? header.best : parts.checkpoints.best(), header.best, header.iterations);
   if (!lost.empty()) warnings->Add(lost);
 }
 
@@ -70,7 +90,7 @@ void StartLearnerFrom(const StartFrom& from, LearnerInstance& learner, WarningLi
   try {
     const Checkpoint checkpoint = ReadCheckpoint(file, from.trial_id);
     if (!checkpoint.header.at_end && !from.may_be_broken_off) refuse("had not ended when it wrote " + file.string());
-    StartLearner(learner, PartOf(checkpoint, "learner"), from.trial_id);
+    StartLearner(learner, PartOf(checkpoint, kLearnerPart), from.trial_id);
   } catch (const CheckpointError& e) {
     refuse(std::string("has no complete checkpoint: ") + e.what());
   }

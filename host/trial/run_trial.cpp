@@ -24,6 +24,7 @@
 #include "trial/exit_reason.hpp"
 #include "trial/film.hpp"
 #include "trial/hang_watch.hpp"
+#include "trial/late_stop.hpp"
 #include "trial/loop.hpp"
 #include "trial/moment_recorder.hpp"
 #include "trial/option_places.hpp"
@@ -131,6 +132,7 @@ class TrialProcess {
   std::unique_ptr<StartedWorkers> started_workers_;  // NULL: none
   std::unique_ptr<WorkerGroup> workers_;             // NULL: none
   std::unique_ptr<MomentRecorder> moment_;           // NULL: none
+  std::optional<LateStop> late_stop_;                // of a learner with a large state
   std::unique_ptr<TrialLoop> loop_;
   std::mutex finish_mutex_;  // guards the members below, because a plugin may call exit() on any thread
   bool finished_ = false;
@@ -162,9 +164,15 @@ ExitReason TrialProcess::RunToItsEnd() {
 
 void TrialProcess::Load() {
   if (records()) started_workers_ = StartWorkers(spec_, trial_json_);  // they load while this process does
-  parts_.Load(
-      {.monitors = records(), .evaluation_rows = EvaluationRows(), .evaluation_env = order_ ? order_->env : std::nullopt});
+  parts_.Load({.monitors = records(),
+               .evaluation_rows = EvaluationRows(),
+               .evaluation_env = order_ ? order_->env : std::nullopt,
+               .file_folder = records() && !moment_order_ ? spec_.checkpoint_dir : ""});
   if (!records()) return;
+  if (parts_.learner().large()) {
+    late_stop_.emplace(g_cancelled);
+    parts_.SetStop(&late_stop_->flag());
+  }
   if (started_workers_) MakeWorkers();
   parts_.monitors()->Start();
   MakeLoop();
@@ -189,7 +197,7 @@ void TrialProcess::MakeWorkers() {
           .token = started_workers_->token(),
           .chunk_rows = parts_.chunk_rows(),
           .silence_s = silence_s,
-          .cancelled = &g_cancelled,
+          .cancelled = late_stop_ ? &late_stop_->flag() : &g_cancelled,
           .beat = beat,
           .warn = [this](const std::string& sentence) { loop_->Warn(sentence); },
           .memory = started_workers_->memory(),
@@ -203,7 +211,8 @@ void TrialProcess::MakeLoop() {
                                                std::exchange(evaluation, nullptr), spec_.attempt_dir);
   loop_ = std::make_unique<TrialLoop>(LoopParts{spec_, parts_.env(), parts_.learner(), evaluation, *parts_.monitors(),
                                                 parts_.metrics(), status_, g_cancelled, *parts_.threads(), checkpoints_,
-                                                parts_.chunk_rows(), parts_.call_rows(), workers_.get(), moment_.get()});
+                                                parts_.chunk_rows(), parts_.call_rows(), workers_.get(), moment_.get(),
+                                                late_stop_ ? &late_stop_->flag() : nullptr});
 }
 
 // Each pass but the last sets a checkpoint aside and restarts with fresh plugins.
@@ -271,7 +280,11 @@ int TrialProcess::Finish(const ExitReason& failed) {
   if (!failed.plugin.empty()) status_.SetPlugin(failed.plugin);
   if (!records()) return exit_ = failed.exit;
   SetEnd(failed);
-  return exit_ = WriteResult(failed);
+  exit_ = WriteResult(failed);
+  // After the result: until then, another attempt needs them.
+  if (exit_ == kExitOk && end_.state == TrialState::kCompleted && !spec_.experiment.checkpoint.keep_replay)
+    RemoveLearnerFiles(spec_.checkpoint_dir);
+  return exit_;
 }
 
 void TrialProcess::SetEnd(const ExitReason& failed) {

@@ -112,7 +112,7 @@ class WorkerProcess {
       const PhaseSpan prepares(clocks[0], Phase::kSync);
       LoadPolicyOf(order);
       collector.SetPolicySteps(order.policy_steps);
-      collector.BeginGiven(order.horizon, order.shared, clocks[0]);
+      collector.BeginGiven(order.part, order.shared, clocks[0]);
       for (const ChunkStart& start : given.starts)
         if (!collector.SetStart(start)) throw FrameError("expected the rows of a chunk, got a different size");
       collector.PlayGiven(order.chunks, clocks);
@@ -136,13 +136,13 @@ class WorkerProcess {
     if (order.whole == 0) return LoadPolicy(learner, order.state);
     LoadLearner(*StateOf(learner), learner, order.state);
     const bp_request request = learner.Plan(order.limits);
-    if (request.kind != BP_REQ_ROLLOUT || request.u.rollout.horizon != order.horizon)
+    if (request.kind != BP_REQ_ROLLOUT || request.u.rollout.horizon != order.part.steps)
       throw TrialFailure(
           BP_E_INTERNAL, learner.id(),
           fmt::format("plan: with the same saved state and limits, it asks for a rollout of {} steps in the trial, but "
                       "for a different request in a rollout worker; make the plan depend only on them, or set "
                       "rollout.workers: 0",
-                      order.horizon));
+                      order.part.steps));
   }
 
   Done HowItWent(uint64_t turn, const PhaseSums& before, const PhaseSums& after, const PoolUse& use) {

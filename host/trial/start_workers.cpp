@@ -69,6 +69,10 @@ void CheckPlaysElsewhere(const LearnerInstance& learner, const EnvInstance& env,
                     ")");
   } else if (request.kind != BP_REQ_ROLLOUT) {
     RefuseWorkers(learner.id(), "rollout workers play episodes or rollouts, but it asks for neither");
+  } else if (request.u.rollout.part > 0 && !OffersPolicy(learner)) {
+    RefuseWorkers(learner.id(),
+                  "rollout workers play each part of a rollout with its newest policy, but it does not offer "
+                  "any (" BP_LEARNER_POLICY_1 ")");
   } else if (env.resets_itself() || !HasSnapshots(env)) {
     RefuseWorkers(env.id(), env.resets_itself()
                                 ? "rollout workers share its envs, but it steps all of them together and resets them itself"

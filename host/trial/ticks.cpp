@@ -56,7 +56,7 @@ bool Ticks::EndTrial(bool cancelled) {
   if (should_end_since_ns_ == 0) should_end_since_ns_ = now;
   const double patience_s = cancelled ? kStopPatience_s : PatienceAfter(*limit_s);
   const bool patient = static_cast<double>(now - should_end_since_ns_) * 1e-9 < patience_s;
-  if (state_.iteration.open && (!checkpointing_.keeps_before() || patient)) return false;
+  if (state_.iteration.open && (!checkpointing_.may_drop(cancelled) || patient)) return false;
   if (state_.iteration.open) {
     state_.iteration.open = false;
     state_.count.env_steps -= state_.iteration.steps;

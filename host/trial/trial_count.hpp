@@ -35,12 +35,14 @@ struct OpenIteration {
   bool begun = false;  // it has changed state that a checkpoint contains
   uint64_t steps = 0;
   int64_t start_ns = 0, end_ns = 0, collect_ns = 0;
+  int64_t between_ns = 0;  // spent on the parts that were collected before the last one
 
   void Start() {
     open = true;
     start_ns = NowNs();
+    between_ns = 0;
   }
-  void Collected() { collect_ns = std::max<int64_t>(NowNs() - start_ns, 1); }
+  void Collected() { collect_ns = std::max<int64_t>(NowNs() - start_ns - between_ns, 1); }
   void End() {
     open = begun = false;
     end_ns = std::max(NowNs(), start_ns + 1);  // the clock may have been set back (clocks.hpp)

@@ -1,6 +1,7 @@
 // The same file and seed give the same numbers and weights for any number of threads.
 #include <gmock/gmock.h>
 
+#include "places.hpp"
 #include "program.hpp"
 
 namespace backplane::end_to_end {
@@ -39,6 +40,17 @@ env: {plugin: cartpole}
 learner: {plugin: random, options: {horizon: 32}}
 rollout: {num_env_runners: 3, num_envs_per_env_runner: 8}
 budget: {iterations: 20}
+)");
+}
+
+// With a file of the learner (backplane/ext/file.h), part of the checkpoint.
+TEST_F(SameBits, HoardsOnCartPole) {
+  CheckThreads(R"(experiment: same
+env: {plugin: cartpole}
+learner: {plugin: hoards}
+rollout: {num_env_runners: 3, num_envs_per_env_runner: 4}
+budget: {iterations: 30}
+plugin_path: [)" BACKPLANE_BINARY_DIR R"(/tests/fixtures/plugins]
 )");
 }
 

@@ -16,7 +16,8 @@ class State:
     def __init__(self, text):
         saved = oracle.Saved(text)
         _, flags, self.obs, self.actions = saved.take("Q", 4)
-        self.discrete, self.tanh, self.shared, self.sde = (bool(flags >> bit & 1) for bit in range(4))
+        self.discrete, self.tanh, self.shared, self.sde, remembers = (bool(flags >> bit & 1) for bit in range(5))
+        self.memory = saved.take("Q") if remembers else 0
         self.actor = [int(n) for n in saved.array("<u8")]
         self.critic = [int(n) for n in saved.array("<u8")]
         self.params, self.m, self.v = (saved.array("<f4") for _ in range(3))
@@ -43,13 +44,16 @@ class Norm:
 
 class Net:
     def __init__(self, state, params):
-        self.state = state
+        self.state, self.memories = state, []
         act = torch.tanh if state.tanh else torch.relu
         at = 0
 
         def tower(sizes, outputs, inputs, trunk=None):
             nonlocal at
             layers = [] if trunk is None else trunk
+            if trunk is None and state.memory:
+                self.memories.append(oracle.Gru(params, at, inputs, state.memory))
+                at, inputs = self.memories[-1].end, state.memory
             for size in sizes if trunk is None else []:
                 layers.append(oracle.Linear(params, at, inputs, size))
                 inputs, at = size, layers[-1].end
@@ -63,6 +67,14 @@ class Net:
         self.critic, self.value = tower(state.critic, 1, state.obs, self.trunk if state.shared else None)
         self.log_std = params[at:]
         self.act = act
+
+    def remembered(self, obs, carry, fresh):
+        """States of the actor's and of the critic's memory after each entry of obs [T, n, ..], from carry [n, ..]; `fresh` [T, n]: entries
+        before which the state is 0. Without a memory, the observations."""
+        if not self.memories:
+            return obs, obs
+        seen = [memory(obs, state, fresh) for memory, state in zip(self.memories, carry.split(self.state.memory, -1))]
+        return seen[0], seen[-1]
 
     def hidden(self, layers, x):
         for layer in layers:
@@ -100,15 +112,24 @@ def iterate(state, rollout, options, seed, progress):
     action = rollout.action if state.discrete else rollout.raw_action.double()
     mask = rollout.action_mask[:steps] if rollout.has("action_mask") else None
     net = Net(state, state.params)
+    done = rollout.terminated.bool() | rollout.truncated.bool()
+    fresh = torch.cat([torch.zeros(1, rows, dtype=torch.bool), done])
+    carry = rollout.memory.double() if state.memory else torch.zeros(steps + 1, rows, 0)
     with torch.no_grad():
-        old_logp, _ = net.log_prob_and_entropy(obs[:steps], action, mask)
-        values = net.values(obs)
+        seen, valued = net.remembered(obs, carry[0], fresh)
+        old_logp, _ = net.log_prob_and_entropy(seen[:steps], action, mask)
+        values = net.values(valued)
         following = values[1:].clone().reshape(-1)
         if len(rollout.final_index):
-            following[rollout.final_index.long()] = net.values(normalized(rollout.final_obs.double()))
+            last = rollout.final_index.long()
+            after = [each[:steps].reshape(steps * rows, -1)[last] for each in ((seen, valued) if len(net.memories) > 1 else (seen,))]
+            _, valued = net.remembered(
+                normalized(rollout.final_obs.double()).unsqueeze(0), torch.cat(after, -1), torch.zeros(1, len(last), dtype=torch.bool)
+            )
+            following[last] = net.values(valued[0])
         following = following.reshape(steps, rows)
     said = (old_logp, values[:steps])
-    terminated, done = rollout.terminated.bool(), rollout.terminated.bool() | rollout.truncated.bool()
+    terminated = rollout.terminated.bool()
 
     reward = rollout.reward.double().clone()
     if o["normalize_rewards"]:
@@ -130,24 +151,38 @@ def iterate(state, rollout, options, seed, progress):
     clip = o["clip_param"] * linear("clip_schedule")
     entropy_coeff = o["entropy_coeff"] * linear("entropy_schedule")
     vf_clip = (o["vf_clip_param"] or clip) if o["vf_clip"] else 0
-    n = rows * steps
+    # Samples, or sequences of one row: [(first step, row), ..].
+    length = min(o["memory"]["sequence"], steps) if state.memory else 1
+    starts = [(t, row) for t in range(0, steps, length) for row in range(rows)]
+    pieces = [torch.arange(t, min(t + length, steps)) * rows + row for t, row in starts]
+    n, most = len(pieces), o["minibatch_size"] // (o["memory"]["sequence"] if state.memory else 1)
+
+    def again(net, t, row):
+        part = slice(t, min(t + length, steps)), slice(row, row + 1)
+        return net.remembered(obs[part], carry[t, row : row + 1], fresh[part])
+
     columns = [flat(x) for x in (obs[:steps], action, old_logp, advantage, target, values[:steps])] + [flat(mask) if mask is not None else None]
     kls, stopped = [], False
     for _ in range(o["num_epochs"]):
         order = torch.tensor(oracle.shuffled(n, seed, state.epochs))
         state.epochs += 1
-        for begin, end in oracle.parts(n, -(-n // o["minibatch_size"])):
-            x, taken, before, adv, goal, value, allowed = (c[order[begin:end]] if c is not None else None for c in columns)
+        for begin, end in oracle.parts(n, -(-n // most)):
+            picked = torch.cat([pieces[i] for i in order[begin:end]])
+            x, taken, before, adv, goal, value, allowed = (c[picked] if c is not None else None for c in columns)
             if o["normalize_advantages"] and len(adv) > 1:
                 adv = (adv - adv.mean()) / (adv.std() + 1e-8)
             params = state.params.clone().requires_grad_(True)
             net = Net(state, params)
+            valued = x
+            if state.memory:
+                seen = [again(net, *starts[i]) for i in order[begin:end]]
+                x, valued = (torch.cat([both[k] for both in seen]).squeeze(1) for k in range(2))
             logp, entropy = net.log_prob_and_entropy(x, taken, allowed)
             log_ratio = logp - before
             loss = (
                 oracle.policy_loss(log_ratio.exp(), adv, clip)
                 - entropy_coeff * entropy.mean()
-                + o["vf_loss_coeff"] * oracle.value_loss(net.values(x), value, goal, vf_clip, 0)
+                + o["vf_loss_coeff"] * oracle.value_loss(net.values(valued), value, goal, vf_clip, 0)
             )
             kl = float((log_ratio.exp() - 1 - log_ratio).mean().detach())
             kls.append(kl)

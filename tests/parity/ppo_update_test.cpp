@@ -37,6 +37,9 @@ class Trial : public DrivenLearner {
     }
     const bp_env_spec spec{sizeof(bp_env_spec), 1, channels.data(), channels.size(), 50, {BP_DEVICE_CPU, 0}};
     Create(spec, kRows, kSeed);
+    size_ = carry();
+    memory_ = std::make_unique<Buffer<float>>(std::vector<int64_t>{kSteps + 1, kRows, size_});
+    final_memory_ = std::make_unique<Buffer<float>>(std::vector<int64_t>{kSteps * kRows, size_});
   }
 
   // One rollout and its update; returns the delivered rollout.
@@ -44,11 +47,14 @@ class Trial : public DrivenLearner {
     Plan(progress);
     Fill();
     for (int64_t t = 0; t < kSteps; ++t) {
-      bp_tensor in[] = {obs_.Entry(t), mask_.Entry(t)};
+      bp_tensor in[] = {obs_.Entry(t), mask_.Entry(t), memory_->Entry(t)};
       bp_tensor out[] = {actions_ == Actions::kContinuous ? action_.Entry(t) : choice_.Entry(t), logp_.Entry(t),
-                         value_.Entry(t), raw_.Entry(t)};
-      bp_tensor *ins[] = {&in[0], &in[1]}, *outs[] = {&out[0], &out[1], &out[2], &out[3]};
+                         value_.Entry(t), raw_.Entry(t), memory_->Entry(t + 1)};
+      const bool masked = actions_ == Actions::kMasked, continuous = actions_ == Actions::kContinuous;
+      bp_tensor *ins[] = {&in[0], &in[masked ? 1 : 2], &in[2]},
+                *outs[] = {&out[0], &out[1], &out[2], &out[continuous ? 3 : 4], &out[4]};
       EXPECT_EQ(Act({sizeof(bp_act), BP_ACT_EXPLORE, 0, kRows, 0, 7, step_++, ins, outs}), BP_OK) << error();
+      EndEpisodes(t);
     }
     std::vector<const char*> names = {"obs",       "reward",      "logp",      "value",    "terminated", "truncated",
                                       "final_obs", "final_index", "obs_count", "obs_mean", "obs_m2",     "action"};
@@ -59,6 +65,10 @@ class Trial : public DrivenLearner {
         &mean_.tensor,      &m2_.tensor,          actions_ == Actions::kContinuous ? &action_.tensor : &choice_.tensor};
     if (actions_ == Actions::kContinuous) names.push_back("raw_action"), tensors.push_back(&raw_.tensor);
     if (actions_ == Actions::kMasked) names.push_back("action_mask"), tensors.push_back(&mask_.tensor);
+    if (size_ > 0) {
+      for (const char* name : {"memory", "final_memory"}) names.push_back(name);
+      for (const auto& each : {&memory_, &final_memory_}) tensors.push_back(&(*each)->tensor);
+    }
     bp_delivery delivery{sizeof(bp_delivery), BP_REQ_ROLLOUT};
     delivery.n_tensors = names.size(), delivery.names = names.data(), delivery.tensors = tensors.data();
     EXPECT_EQ(Learn(Consume(delivery), progress), BP_OK) << error();
@@ -66,7 +76,17 @@ class Trial : public DrivenLearner {
   }
 
  private:
+  // As the host does: keeps the memory of an episode's end, and the next episode starts with zeros.
+  void EndEpisodes(int64_t t) {
+    for (size_t e = 0; e < final_index_.data.size(); ++e) {
+      if (final_index_.data[e] / kRows != t) continue;
+      float* const next = &memory_->data[(t * kRows + kRows + final_index_.data[e] % kRows) * size_];
+      std::copy_n(next, size_, &final_memory_->data[e * static_cast<size_t>(size_)]);
+      std::fill_n(next, size_, 0.f);
+    }
+  }
   void Fill() {
+    std::copy_n(&memory_->data[kSteps * kRows * size_], kRows * size_, memory_->data.begin());
     // A mean other than 0 and a deviation other than 1 make a normaliser's effect visible.
     for (size_t i = 0; i < obs_.data.size(); ++i)
       obs_.data[i] = static_cast<float>((1 + .5 * static_cast<double>(i % kObs)) * bp_rng_normal(&rng_) + .7);
@@ -80,7 +100,7 @@ class Trial : public DrivenLearner {
       terminated_.data[i] = draw<.1, truncated_.data[i] = draw> .9;
       if (terminated_.data[i] || truncated_.data[i]) final_index_.data.push_back(i);
     }
-    final_index_.shape[0] = final_obs_.shape[0] = static_cast<int64_t>(final_index_.data.size());
+    final_index_.shape[0] = final_obs_.shape[0] = final_memory_->shape[0] = static_cast<int64_t>(final_index_.data.size());
     count_.data[0] = kSteps * kRows;
     for (int64_t k = 0; k < kObs; ++k) {
       double mean = 0, m2 = 0;
@@ -91,6 +111,8 @@ class Trial : public DrivenLearner {
   }
 
   Actions actions_;
+  int64_t size_ = 0;  // of a row's memory
+  std::unique_ptr<Buffer<float>> memory_, final_memory_;
   bp_rng rng_{5, 0};
   uint64_t step_ = 0;
   Buffer<float> obs_{{kSteps + 1, kRows, kObs}}, reward_{{kSteps, kRows}}, logp_{{kSteps, kRows}}, value_{{kSteps, kRows}},
@@ -135,7 +157,9 @@ TEST_P(PpoUpdate, EqualsTheOracle) {
 }
 
 constexpr Actions kDiscrete = Actions::kDiscrete, kMasked = Actions::kMasked;
-const Settings kEntropy = {{"entropy_coeff", "0.3"}}, kFreeGradient = {{"grad_clip", "0"}};
+const Settings kEntropy = {{"entropy_coeff", "0.3"}}, kFreeGradient = {{"grad_clip", "0"}},
+               kMemory = {{"memory", R"({"kind": "gru", "size": 7, "sequence": 4})"}},
+               kUneven = {{"memory", R"({"kind": "gru", "size": 7, "sequence": 10})"}};
 
 const Case kCases[] = {
     {"Continuous", {}, Actions::kContinuous, {}, false},
@@ -182,6 +206,17 @@ const Case kCases[] = {
     {"Relu", {{"activation", "relu"}}, Actions::kContinuous, {}, false},
     {"LogStdInit", {{"log_std_init", "-1"}}, Actions::kContinuous, {}, false},
     {"UniformInit", {{"ortho_init", "false"}}, kDiscrete, {}, false},
+    {"Memory", kMemory, Actions::kContinuous, {}, false},
+    {"MemoryMasked", kMemory, kMasked, kEntropy, false},
+    {"MemoryDiscrete", kMemory, kDiscrete, {{"normalize_obs", "true"}, {"normalize_rewards", "true"}}, false},
+    {"MemoryShared", kMemory, Actions::kContinuous, {{"share_layers", "true"}}, false},
+    {"MemoryWithoutLayers", kMemory, Actions::kContinuous, {{"hidden", "[]"}}, false},
+    {"MemorySde", kMemory, Actions::kContinuous, {{"use_sde", "true"}}, false},
+    {"MemoryFiveShards", kMemory, Actions::kContinuous, {{"update_shards", "5"}}, false},
+    // The rollout's 16 steps are a sequence of 10 and one of 6.
+    {"MemoryUnevenSequences", kUneven, Actions::kContinuous, {{"minibatch_size", "25"}}, false},
+    {"MemoryOfOneStep", {{"memory", R"({"kind": "gru", "size": 5, "sequence": 1})"}}, kDiscrete, {}, false},
+    {"MemorySequence", kUneven, Actions::kContinuous, With(kMemory, {{"minibatch_size", "100"}})},
     {"Sde", {{"use_sde", "true"}, {"sde_sample_freq", "4"}}, Actions::kContinuous, kEntropy, false},
     {"SdeTorch", {{"use_sde", "true"}, {"update_path", "torch"}}, Actions::kContinuous, kEntropy, false},
 };

@@ -90,6 +90,25 @@ class Linear:
         return x @ self.weight + self.bias
 
 
+class Gru:
+    """A gated recurrent unit in the flat parameters: input weights [in, 3 size] and biases, then the state's, computed by PyTorch."""
+
+    def __init__(self, params, at, n_in, size):
+        of_input, of_state = Linear(params, at, n_in, 3 * size), Linear(params, at + (n_in + 1) * 3 * size, size, 3 * size)
+        self.weights = [of_input.weight.T, of_state.weight.T, of_input.bias, of_state.bias]
+        self.end = of_state.end
+
+    def __call__(self, x, state, fresh):
+        """States after each entry of x [T, n, in]; the state [n, size] is 0 before entries with fresh [T, n]."""
+        states = []
+        for each, restarts in zip(x, fresh):
+            state = torch.where(restarts.unsqueeze(-1), 0.0, state)
+            out, _ = torch._VF.gru(each.unsqueeze(0), state.unsqueeze(0), self.weights, True, 1, 0.0, False, False, False)
+            state = out[0]
+            states.append(state)
+        return torch.stack(states)
+
+
 def parts(n, count):
     return [(n * i // count, n * (i + 1) // count) for i in range(count)]
 

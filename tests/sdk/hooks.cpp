@@ -3,6 +3,7 @@
 #include "backplane/data_learner.hpp"
 #include "backplane/env.hpp"
 #include "backplane/monitor.hpp"
+#include "backplane/off_policy.hpp"
 
 struct Row {
   static constexpr bp::About kAbout{"env.row", "1.0.0", "A row."};
@@ -157,6 +158,25 @@ class OnData : public bp::DataLearner, public bp::LearnerPlugin<OnData> {
 #endif
 };
 const void* OfOnData() { return OnData::Api(); }
+
+class OffRollouts : public bp::OffPolicy, public bp::LearnerPlugin<OffRollouts> {
+ public:
+  static constexpr bp::About kAbout{.id = "learner.off", .version = "1.0.0", .summary = "Learns."};
+  explicit OffRollouts(const bp::LearnerSetup& setup) : OffPolicy(setup, {.train_freq = 4}) {}
+  const bp_learner_spec* Spec() const override { return nullptr; }
+  void OnPart(const bp::Delivery&) override {}
+  bool OnUpdate() override { return false; }
+#ifdef WRONG_OFF_ITERATION
+  void OnIteration() {}
+#else
+  void OnIteration(uint64_t) override {}
+#endif
+#ifdef WRONG_OFF_LIMITS
+  void OnLimits(bp_limits&) {}
+#endif
+  void Act(const bp_act&) override {}
+};
+const void* OfOffRollouts() { return OffRollouts::Api(); }
 
 class Listener : public bp::MonitorPlugin<Listener> {
  public:

@@ -28,6 +28,7 @@ MOST_MANIFEST = 256 << 20
 PORTION = 1 << 20
 NEVER = re.compile(r"(lock|archive\.json|results\.sqlite-shm|(engine|check)/.*|(.*/)?(node\.lock|[^/]*\.tmp))")
 BEST = "best.bin"
+LEARNER_FILE = ".data"  # needed by the last checkpoint
 # Checkpoints of a trial, or of a replay in it.
 CHECKPOINT = re.compile(r"trials/[^/]+/(?:replay-\d+/)?(checkpoint(?:\.before-[^/]+)?)/([^/]+)")
 # Files that commands write again from the others.
@@ -105,7 +106,8 @@ def is_wanted(path, names, checkpoints):
     kinds = checkpoints.split(",")
     newest = next((name for name in ("checkpoint.bin", "checkpoint.1.bin") if name in names), None)
     last = "last" in kinds or ("best" in kinds and BEST not in names)  # a trial without a best one packs its last one
-    return found[1] == "checkpoint" and ((last and found[2] == newest) or ("best" in kinds and found[2] == BEST))
+    of_last = found[2] == newest or found[2].endswith(LEARNER_FILE)
+    return found[1] == "checkpoint" and ((last and of_last) or ("best" in kinds and found[2] == BEST))
 
 
 def files_in(out, checkpoints):

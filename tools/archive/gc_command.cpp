@@ -62,13 +62,14 @@ uint64_t BytesFreed(const std::vector<SpareFile>& spare) {
   return bytes;
 }
 
-// A trial without a best checkpoint keeps its last one. Empty: it has neither.
+// A trial without a best checkpoint keeps its last one, with the files of its learner. Empty: it has neither.
 std::vector<fs::path> KeptFiles(const fs::path& checkpoints, const std::string& keep) {
   const fs::path last = CheckpointFile(checkpoints, 0), best = checkpoints / kBestCheckpointFile;
   const bool has_best = keep.find(kBestCheckpoint) != keep.npos && IsCheckpointFile(best);
-  std::vector<fs::path> kept;
+  const bool has_last = IsCheckpointFile(last) && (!has_best || keep.find(kLastCheckpoint) != keep.npos);
+  std::vector<fs::path> kept = has_last ? LearnerFilesIn(checkpoints) : std::vector<fs::path>();
   if (has_best) kept.push_back(best);
-  if (IsCheckpointFile(last) && (!has_best || keep.find(kLastCheckpoint) != keep.npos)) kept.push_back(last);
+  if (has_last) kept.push_back(last);
   return kept;
 }
 

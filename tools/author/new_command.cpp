@@ -19,15 +19,18 @@ namespace fs = std::filesystem;
 struct NewArgs {
   std::string program;
   std::string kind, name, lang = "cpp";
-  bool agents = false, mujoco = false;
+  bool agents = false, mujoco = false, off_policy = false;
 };
 
-// The template's folder in templates/KIND: the language, or the special kind of env.
-std::string Variant(const NewArgs& args) { return args.agents ? "agents" : args.mujoco ? "mujoco" : args.lang; }
+// The template's folder in templates/KIND: the language, or the special kind of env or learner.
+std::string Variant(const NewArgs& args) {
+  return args.agents ? "agents" : args.mujoco ? "mujoco" : args.off_policy ? "off_policy" : args.lang;
+}
 
 // A combination without a template.
 std::string WhyNoTemplate(const NewArgs& args) {
   const std::string flag = args.agents ? "--agents" : args.mujoco ? "--mujoco" : args.lang == "c" ? "--lang c" : "";
+  if (args.kind != "learner" && args.off_policy) return fmt::format("--off-policy: expected a learner, got {}", args.kind);
   if (args.kind != "env" && !flag.empty()) return fmt::format("{}: expected an env, got a {}", flag, args.kind);
   if (args.agents && args.mujoco) return "expected --agents or --mujoco, got both; no template has several agents in MuJoCo";
   if (args.lang == "c" && (args.agents || args.mujoco))
@@ -125,6 +128,7 @@ Command NewCommand() {
     add->Add("--lang", "LANG", &args->lang, "Language: cpp, or c for an env in plain C11").OneOf({"cpp", "c"}).ShowsDefault();
     add->Flag("--agents", &args->agents, "Create an env of several agents");
     add->Flag("--mujoco", &args->mujoco, "Create an env on MuJoCo");
+    add->Flag("--off-policy", &args->off_policy, "Create a learner with a replay buffer");
     add->Check([args] {
       const std::string bad = WhyBadName(*args);
       return bad.empty() ? WhyNoTemplate(*args) : bad;

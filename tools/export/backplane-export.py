@@ -23,7 +23,7 @@ LIMIT = 1e-5  # of an action's range; float32 sums in another order differ by ab
 PYTHON = '''"""%(about)s
 
     import policy
-    action = policy.act(obs)          # obs [%(obs)d] or [N, %(obs)d]%(mask)s
+    %(call)s          # obs [%(obs)d] or [N, %(obs)d]%(mask)s
 
 Reads policy.npz next to this file; needs NumPy. policy.md explains the numbers.
 """
@@ -32,27 +32,47 @@ import pathlib
 import numpy as np
 
 ARRAYS = dict(np.load(pathlib.Path(__file__).with_name("policy.npz")))
-LAYERS = sum(name.endswith(".weight") for name in ARRAYS)
+LAYERS = sum(name.startswith("layer.") and name.endswith(".weight") for name in ARRAYS)
 NEXT = np.tanh if ARRAYS["activation"] == "tanh" else lambda x: np.maximum(x, np.float32(0))
 
 
-def outputs(obs):
-    """The net's outputs, before the head."""
+def gru(x, state):
+    """The next state of the memory (as torch.nn.GRU)."""
+    r, z, n = np.split(x @ ARRAYS["memory.input.weight"] + ARRAYS["memory.input.bias"], 3, axis=-1)
+    sums = np.split(np.asarray(state, np.float32) @ ARRAYS["memory.hidden.weight"] + ARRAYS["memory.hidden.bias"], 3, axis=-1)
+    r, z = (np.float32(1) / (np.float32(1) + np.exp(-(a + b))) for a, b in ((r, sums[0]), (z, sums[1])))
+    n = np.tanh(n + r * sums[2])
+    return n + z * (state - n)
+
+
+def outputs(obs, state=None):
+    """The net's outputs, before the head; with a memory, followed by its next state."""
     x = np.asarray(obs)
     if "normalizer.mean" in ARRAYS:
         clip = ARRAYS["normalizer.clip"]
         x = np.clip((x - ARRAYS["normalizer.mean"]) * ARRAYS["normalizer.scale"], -clip, clip)
     x = x.astype(np.float32)
+    if "memory.input.weight" in ARRAYS:
+        x = state = gru(x, state)
     for i in range(LAYERS):
         x = x @ ARRAYS[f"layer.{i}.weight"] + ARRAYS[f"layer.{i}.bias"]
         if i + 1 < LAYERS:
             x = NEXT(x)
-    return x
+    return x if state is None else (x, state)
+
+
+def step(obs, state, mask=None):
+    """The action of a policy with a memory, like `act`, and the state for the next one. It is 0 at the start of an episode."""
+    x, state = outputs(obs, state)
+    return chosen(x, mask), state
 
 
 def act(obs, mask=None):
     """The action for each observation: float32 [..., numbers], or int32 [...] choices, of which `mask` [..., choices] allows some."""
-    x = outputs(obs)
+    return chosen(outputs(obs), mask)
+
+
+def chosen(x, mask):
     if ARRAYS["head"] == "discrete":
         return np.argmax(x if mask is None else np.where(mask, x, -np.inf), axis=-1).astype(np.int32)
     low, high = ARRAYS["action.low"], ARRAYS["action.high"]
@@ -100,6 +120,8 @@ def page(policy, about, files):
                   "| number | channel | low | high |", "|---|---|---|---|"] + element_rows(action, 0)
     if a["step_s"]:
         lines += ["", f"The env chose one action per {a['step_s']:g} s."]
+    if policy.memory:
+        lines += ["", "## Memory", "", f"{policy.memory['size']} float32 numbers, which an act reads and replaces. Set them to 0 when an episode starts."]
     lines += ["", "The policy is deterministic: the mean or the best choice, without the noise of training.", ""]
     return "\n".join(lines)
 
@@ -108,7 +130,25 @@ def page(policy, about, files):
 
 
 def compare(policy, name, data):
-    """Prints how far the actions in `data` are from the trial's. Returns whether they agree."""
+    """Prints how far the actions in `data` are from the trial's. Returns whether they agree. With a memory, its next state follows each."""
+    n, width = len(policy.actions), 1 if policy.discrete else policy.outputs
+    if policy.memory:
+        return compare_states(policy, name, data, 4 * width)
+    return compare_actions(policy, name, data)
+
+
+def compare_states(policy, name, data, width):
+    size = width + 4 * policy.memory["size"]
+    acts = [data[i : i + size] for i in range(0, len(data), size)]
+    if len(data) != len(policy.actions) * size:
+        raise Problem(f"{name}: expected {len(policy.actions)} actions and states, got {len(data)} bytes")
+    states = [struct.unpack(f"<{policy.memory['size']}f", act[width:]) for act in acts]
+    worst = max(abs(a - b) for ours, theirs in zip(states, policy.next_states) for a, b in zip(ours, theirs))
+    print(f"{name}: {len(acts)} states differ from the trial's by at most {worst:.1e}")
+    return compare_actions(policy, name, b"".join(act[:width] for act in acts)) and worst <= LIMIT
+
+
+def compare_actions(policy, name, data):
     n, width = len(policy.actions), 1 if policy.discrete else policy.outputs
     if len(data) != 4 * n * width:
         raise Problem(f"{name}: expected {n} actions, got {len(data)} bytes")
@@ -128,7 +168,8 @@ def compare(policy, name, data):
 
 def run_acts(policy, name, words, **more):
     mask = lambda i: bytes(policy.masks[i] if policy.masks else [1] * policy.outputs)
-    acts = b"".join(struct.pack(f"<{policy.obs}f", *x) + mask(i) for i, x in enumerate(policy.inputs))
+    state = lambda i: struct.pack(f"<{policy.memory['size']}f", *policy.states[i]) if policy.memory else b""
+    acts = b"".join(struct.pack(f"<{policy.obs}f", *x) + mask(i) + state(i) for i, x in enumerate(policy.inputs))
     ended = subprocess.run(words, input=acts, capture_output=True, **more)
     if ended.returncode != 0:
         raise Problem(f"{name}: its check failed\n{ended.stderr.decode(errors='replace').strip()}")
@@ -155,18 +196,24 @@ def check_c(policy, folder, scratch):
 
 READ_ACTS = """import sys
 import numpy as np
-acts = np.frombuffer(sys.stdin.buffer.read(), np.dtype([("obs", "<f4", %d), ("mask", "u1", %d)]))
+acts = np.frombuffer(sys.stdin.buffer.read(), np.dtype([("obs", "<f4", %d), ("mask", "u1", %d), ("state", "<f4", %d)]))
+
+def write(action, state):
+    for one, after in zip(action, state):
+        sys.stdout.buffer.write(one.astype(action.dtype.newbyteorder("<")).tobytes() + after.astype("<f4").tobytes())
+
 """
 RUN_PYTHON = READ_ACTS + """import policy
-action = policy.act(acts["obs"], acts["mask"])
-sys.stdout.buffer.write(np.ascontiguousarray(action).astype(action.dtype.newbyteorder("<")).tobytes())
+remembers = acts["state"].shape[1] > 0
+write(*(policy.step(acts["obs"], acts["state"], acts["mask"]) if remembers else (policy.act(acts["obs"], acts["mask"]), acts["state"])))
 """
 RUN_ONNX = READ_ACTS + """import onnxruntime
 options = onnxruntime.SessionOptions()
 options.intra_op_num_threads = 1
 session = onnxruntime.InferenceSession("policy.onnx", options, providers=["CPUExecutionProvider"])
 feed = {each.name: acts[each.name] for each in session.get_inputs()}
-sys.stdout.buffer.write(session.run(["action"], feed)[0].tobytes())
+outputs = session.run(None, feed)
+write(outputs[0], outputs[1] if len(outputs) > 1 else acts["state"])
 """
 
 
@@ -179,7 +226,7 @@ def check_by(policy, file, code, needs, folder):
     if missing:
         print(f"{file}: not checked: {sys.executable} -m pip install {' '.join(missing)}")
         return True
-    words = [sys.executable, "-c", code % (policy.obs, policy.outputs)]
+    words = [sys.executable, "-c", code % (policy.obs, policy.outputs, policy.memory["size"] if policy.memory else 0)]
     return run_acts(policy, file, words, cwd=folder, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
 
 
@@ -210,7 +257,8 @@ def main(record, to, version):
     files = [("policy.c", "C99, with `policy.h`; needs no library"), ("policy.npz", "the arrays"), ("policy.py", "NumPy, with `policy.npz`")]
     header, body = c_files(policy, about)
     mask = "" if policy.masks is None else "; a mask of choices may follow"
-    python = PYTHON % {"about": about, "obs": policy.obs, "mask": mask}
+    call = f"action, state = policy.step(obs, state)   # state [{policy.memory['size']}] or [N, {policy.memory['size']}]" if policy.memory else "action = policy.act(obs)"
+    python = PYTHON % {"about": about, "call": call, "obs": policy.obs, "mask": mask}
     for name, text in (("policy.h", header), ("policy.c", body), ("policy.py", python)):
         (folder / name).write_text(text)
     write_npz(folder / "policy.npz", npz(policy))

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 #define POLICY_OBS %(obs)d      /* numbers of an observation */
-#define POLICY_ACTIONS %(actions)d  /* %(meaning)s */
+#define POLICY_ACTIONS %(actions)d  /* %(meaning)s */%(memory)s
 
 %(doc)s
 %(prototype)s;
@@ -22,9 +22,10 @@ extern "C" {
 #endif /* POLICY_H_ */
 """
 DOC = "/* Needs %d bytes of stack, and neither allocates nor keeps anything, so several threads may call it."
-DISCRETE = ("int policy_act(const float obs[POLICY_OBS], const unsigned char *mask)",
+STATE = "\n   Reads and writes state; set it to zeros when an episode starts."
+DISCRETE = ("int policy_act(const float obs[POLICY_OBS], %sconst unsigned char *mask)",
             "   Returns the best choice, from 0. mask [POLICY_ACTIONS]: 0 forbids a choice; NULL allows all. */", "choices")
-CONTINUOUS = ("void policy_act(const float obs[POLICY_OBS], float action[POLICY_ACTIONS])",
+CONTINUOUS = ("void policy_act(const float obs[POLICY_OBS], %sfloat action[POLICY_ACTIONS])",
               "   Writes the action, within its bounds. */", "numbers of an action")
 
 BODY = """/* %(about)s C99, without a library. */
@@ -64,19 +65,43 @@ static float tanh_of(float x) {
 }
 
 """
+GRU = """/* A gated recurrent unit: gates r, z and n of `size` numbers each in `gates`, and the state's sums of n in `sums`. */
+static void remember(int size, const float *sums, float *gates, float *state) {
+  int i;
+  for (i = 0; i < size; ++i) {
+    const float r = tanh_of((gates[i] + sums[i]) * 0.5f) * 0.5f + 0.5f;
+    const float z = tanh_of((gates[size + i] + sums[size + i]) * 0.5f) * 0.5f + 0.5f;
+    const float n = tanh_of(gates[2 * size + i] + r * sums[2 * size + i]);
+    state[i] = n + z * (state[i] - n);
+  }
+}
+
+"""
 DRIVER = """#include <stdio.h>
 #include "policy.h"
 int main(void) {
   float obs[POLICY_OBS];
   unsigned char mask[POLICY_ACTIONS];
+#ifdef POLICY_STATE
+  float state[POLICY_STATE];
+#define STATE state,
+#else
+#define STATE
+#endif
   while (fread(obs, sizeof obs, 1, stdin) == 1 && fread(mask, sizeof mask, 1, stdin) == 1) {
+#ifdef POLICY_STATE
+    if (fread(state, sizeof state, 1, stdin) != 1) return 1;
+#endif
 #ifdef POLICY_DISCRETE
-    const int action = policy_act(obs, mask);
+    const int action = policy_act(obs, STATE mask);
 #else
     float action[POLICY_ACTIONS];
-    policy_act(obs, action);
+    policy_act(obs, STATE action);
 #endif
     fwrite(&action, sizeof action, 1, stdout);
+#ifdef POLICY_STATE
+    fwrite(state, sizeof state, 1, stdout);
+#endif
   }
   return 0;
 }
@@ -105,6 +130,14 @@ def c_files(policy, about):
             statements.append(f"    x = x > {c} ? {c} : x < -{c} ? -{c} : x;")
         statements.append("    a[i] = (float)x;\n  }")
     source, target = ("a" if n else "obs"), "b"
+    memory = policy.memory
+    if memory:
+        for name in ("input", "hidden"):
+            tables += [table(f"{name}_weight", memory[name]["weight"]), table(f"{name}_bias", memory[name]["bias"])]
+        size = memory["size"]
+        statements += [f"  layer({source}, POLICY_OBS, input_weight, input_bias, {3 * size}, gates);",
+                       f"  layer(state, {size}, hidden_weight, hidden_bias, {3 * size}, sums);", f"  remember({size}, sums, gates, state);"]
+        source = "state"
     for i, one in enumerate(layers):
         tables += [table(f"weight{i}", one["weight"]), table(f"bias{i}", one["bias"])]
         statements.append(f"  layer({source}, {one['in']}, weight{i}, bias{i}, {one['out']}, {target});")
@@ -127,11 +160,13 @@ def c_files(policy, about):
         statements.append("    action[i] = x < low[i] ? low[i] : x > high[i] ? high[i] : x;\n  }")
     widest = max([one["out"] for one in layers] + ([policy.obs] if n else []))
     used = [name for name in "ab" if len(layers) > 1 or name == "b" or n]
-    buffers = ", ".join(f"{name}[{widest}]" for name in used)
+    buffers = ", ".join([f"{name}[{widest}]" for name in used] + ([f"gates[{3 * size}], sums[{3 * size}]"] if memory else []))
     prototype, doc, meaning = DISCRETE if policy.discrete else CONTINUOUS
-    tanh = policy.head.get("squash") or (policy.activation == "tanh" and len(layers) > 1)
+    prototype %= "float state[POLICY_STATE], " if memory else ""
+    tanh = memory or policy.head.get("squash") or (policy.activation == "tanh" and len(layers) > 1)
     header = HEADER % {"about": about, "obs": policy.obs, "actions": policy.outputs, "meaning": meaning, "prototype": prototype,
-                       "doc": DOC % (4 * widest * len(used)) + "\n" + doc}
-    body = BODY % {"about": about, "tables": "\n".join(tables), "functions": TANH if tanh else "", "prototype": prototype, "buffers": buffers,
+                       "memory": f"\n#define POLICY_STATE {memory['size']}  /* numbers of the policy's memory */" if memory else "",
+                       "doc": DOC % (4 * (widest * len(used) + (6 * size if memory else 0))) + (STATE if memory else "") + "\n" + doc}
+    body = BODY % {"about": about, "tables": "\n".join(tables), "functions": (TANH if tanh else "") + (GRU if memory else ""), "prototype": prototype, "buffers": buffers,
                    "more": "\n  int best = -1;" if policy.discrete else "", "statements": "\n".join(statements)}
     return header, body

@@ -31,6 +31,19 @@ def normalized(graph, x, arrays):
     return graph.add("Cast", [x], to=TensorProto.FLOAT)
 
 
+def remembered(graph, x, arrays):
+    """The next state of the gated recurrent unit (as torch.nn.GRU)."""
+    parts = []
+    for name, source in (("input", x), ("hidden", "state")):
+        y = graph.add("MatMul", [source, graph.constant(f"memory.{name}.weight", arrays[f"memory.{name}.weight"])])
+        y = graph.add("Add", [y, graph.constant(f"memory.{name}.bias", arrays[f"memory.{name}.bias"])])
+        parts.append([f"{name}.{gate}" for gate in "rzn"])
+        graph.nodes.append(helper.make_node("Split", [y], parts[-1], axis=-1))
+    r, z = (graph.add("Sigmoid", [graph.add("Add", [parts[0][i], parts[1][i]])]) for i in range(2))
+    n = graph.add("Tanh", [graph.add("Add", [parts[0][2], graph.add("Mul", [r, parts[1][2]])])])
+    return graph.add("Add", [n, graph.add("Mul", [z, graph.add("Sub", ["state", n])])], "next_state")
+
+
 def head(graph, x, arrays):
     if arrays["head"] == "discrete":
         allowed = graph.add("Cast", ["mask"], to=TensorProto.BOOL)
@@ -49,22 +62,30 @@ def head(graph, x, arrays):
 
 def model(arrays):
     graph, x = Graph(), "obs"
-    layers = sum(name.endswith(".weight") for name in arrays)
+    layers = sum(name.startswith("layer.") and name.endswith(".weight") for name in arrays)
+    remembers = "memory.input.weight" in arrays
     if "normalizer.mean" in arrays:
         x = normalized(graph, x, arrays)
+    if remembers:
+        x = remembered(graph, x, arrays)
     for i in range(layers):
         x = graph.add("MatMul", [x, graph.constant(f"layer.{i}.weight", arrays[f"layer.{i}.weight"])])
         x = graph.add("Add", [x, graph.constant(f"layer.{i}.bias", arrays[f"layer.{i}.bias"])])
         if i + 1 < layers:
             x = graph.add("Tanh" if arrays["activation"] == "tanh" else "Relu", [x])
     head(graph, x, arrays)
-    obs, actions = arrays["layer.0.weight"].shape[0], arrays[f"layer.{layers - 1}.bias"].shape[0]
+    obs, actions = arrays["memory.input.weight" if remembers else "layer.0.weight"].shape[0], arrays[f"layer.{layers - 1}.bias"].shape[0]
     discrete = arrays["head"] == "discrete"
     inputs = [helper.make_tensor_value_info("obs", TensorProto.FLOAT, ["n", obs])]
     if discrete:
         inputs.append(helper.make_tensor_value_info("mask", TensorProto.UINT8, ["n", actions]))
     action = helper.make_tensor_value_info("action", TensorProto.INT32 if discrete else TensorProto.FLOAT, ["n"] if discrete else ["n", actions])
-    made = helper.make_graph(graph.nodes, "policy", inputs, [action], graph.constants)
+    results = [action]
+    if remembers:
+        state = ["n", arrays["memory.hidden.weight"].shape[0]]
+        inputs.append(helper.make_tensor_value_info("state", TensorProto.FLOAT, state))
+        results.append(helper.make_tensor_value_info("next_state", TensorProto.FLOAT, state))
+    made = helper.make_graph(graph.nodes, "policy", inputs, results, graph.constants)
     # Old enough for every runtime that is in use.
     return helper.make_model(made, opset_imports=[helper.make_opsetid("", 13)], ir_version=8, producer_name="backplane")
 

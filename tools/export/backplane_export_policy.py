@@ -38,13 +38,20 @@ class Policy:
             recorded = {c["name"]: self._acts(c, opened.read(about["acts"] * c["bytes"])) for c in about["channels"]}
         self.channels = {c["name"]: c for c in about["channels"]}
         form = self.form = about["form"]
-        if form.get("kind") != "mlp":
-            raise Problem(f"{about['learner']}: expected a policy of kind mlp, got {form.get('kind')!r}, which has no export")
+        if form.get("kind") not in ("mlp", "gru"):
+            raise Problem(f"{about['learner']}: expected a policy of kind mlp or gru, got {form.get('kind')!r}, which has no export")
         self.activation, self.head = form["activation"], form["head"]
         if self.activation not in ("tanh", "relu") or self.head["kind"] not in ("continuous", "discrete"):
             raise Problem(f"{about['learner']}: expected tanh or relu and a continuous or discrete head, got {self.activation} and {self.head['kind']}")
         self.layers = [self._layer(policy, layer) for layer in form["layers"]]
-        self.obs, self.outputs = self.layers[0]["in"], self.layers[-1]["out"]
+        self.memory = None
+        if form["kind"] == "gru":
+            memory = form["memory"]
+            self.memory = {**memory, **{name: self._layer(policy, memory[name]) for name in ("input", "hidden")}}
+            part = slice(memory["first"], memory["first"] + memory["size"])
+            self.states, self.next_states = ([each[part] for each in recorded[prefix + memory["channel"]]] for prefix in ("", "next_"))
+        self.obs = (self.memory["input"] if self.memory else self.layers[0])["in"]
+        self.outputs = self.layers[-1]["out"]
         self.normalizer = self._normalizer(policy, form["normalizer"])
         self.low = [-math.inf if x is None else x for x in self.head.get("low", [])]
         self.high = [math.inf if x is None else x for x in self.head.get("high", [])]
@@ -104,6 +111,10 @@ def npz(policy):
     for i, layer in enumerate(policy.layers):
         arrays[f"layer.{i}.weight"] = npy(layer["weight"], "float32", (layer["in"], layer["out"]))
         arrays[f"layer.{i}.bias"] = npy(layer["bias"], "float32", (layer["out"],))
+    for name in ("input", "hidden") if policy.memory else ():
+        layer = policy.memory[name]
+        arrays[f"memory.{name}.weight"] = npy(layer["weight"], "float32", (layer["in"], layer["out"]))
+        arrays[f"memory.{name}.bias"] = npy(layer["bias"], "float32", (layer["out"],))
     if policy.normalizer:
         for name in ("mean", "scale", "variance"):
             arrays[f"normalizer.{name}"] = npy(policy.normalizer[name], "float64", (policy.obs,))

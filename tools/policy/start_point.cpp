@@ -18,6 +18,8 @@ StartPoint NearestBefore(const TrialFolder& trial, uint64_t iteration) {
     for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
       if (it->path().extension() != ".bin") continue;
       const std::optional<CheckpointHeader> header = PeekHeader(it->path());
+      // A trial that resumes needs its learner's files, which have changed since, and the learner's whole state.
+      if (header && (header->HasPart(kFilesPart) || header->HasPart(kPolicyPart))) continue;
       if (header && best.iterations < header->iterations && header->iterations < iteration)
         best = {it->path(), header->iterations};
     }

@@ -11,8 +11,9 @@ namespace backplane {
 using Cases = std::vector<Case>;
 
 // Add a new case to the file of its kind.
-#define CASES(of) \
-  of(File) of(Option) of(Life) of(EnvWrite) of(EnvRow) of(EnvEpisode) of(EnvExtension) of(Learner) of(DataLearner) of(Monitor)
+#define CASES(of)                                                                                                      \
+  of(File) of(Option) of(Life) of(EnvWrite) of(EnvRow) of(EnvEpisode) of(EnvExtension) of(Learner) of(Part) of(Memory) \
+      of(DataLearner) of(Monitor)
 
 #define DECLARED(name) Cases name##Cases();
 CASES(DECLARED)

@@ -86,26 +86,7 @@ void DrivenLearner::Train(uint64_t iterations) {
 void DrivenLearner::Serve(bp_request request) {
   bp_delivery delivery{};
   switch (request.kind) {
-    case BP_REQ_ROLLOUT: {
-      CheckHorizon(request.u.rollout.horizon, *env_, *learner_);
-      NowDoing("act in a rollout");
-      RolloutCollector& collector = Collector();
-      collector.Collect(request.u.rollout.horizon, clocks_);
-      env_steps_ += request.u.rollout.horizon * layout_.rows;
-      if (ChannelBuffer* reward = collector.Buffer("reward")) {
-        double sum = 0;
-        for (uint64_t t = 0; t < request.u.rollout.horizon; ++t)
-          for (uint64_t r = 0; r < reward->lead(); ++r) sum += reward->Number(t, r);
-        earned_ = sum / static_cast<double>(request.u.rollout.horizon * reward->lead());
-      }
-      delivery = collector.Delivery();
-      delivery.env_steps = env_steps_;
-      if (layout_.constant_reward) MakeRewardsEqual(delivery);
-      NowDoing("consume of a rollout");
-      learner_->Consume(delivery);
-      collector.CheckDelivered();
-      return;
-    }
+    case BP_REQ_ROLLOUT: return ServeRollout(request);
     case BP_REQ_EVALUATE: {
       CandidateScorer::Check(request, *env_, *learner_);
       NowDoing("act for candidates");
@@ -144,6 +125,34 @@ void DrivenLearner::Serve(bp_request request) {
     case BP_REQ_SAVE: return;
     case BP_REQ_DONE: done_ = true; return;
     default: FailCase("plan", "a request of kind BP_REQ_ROLLOUT to BP_REQ_DONE", fmt::format("kind {}", request.kind));
+  }
+}
+
+void DrivenLearner::ServeRollout(const bp_request& request) {
+  CheckParts(request, *env_, *learner_);
+  RolloutCollector& collector = Collector();
+  took_parts_ = request.u.rollout.part > 0;
+  double sum = 0;
+  RolloutPart part(request.u.rollout.horizon, request.u.rollout.part, 0);
+  for (;;) {
+    NowDoing("act in a rollout");
+    collector.Collect(part, clocks_);
+    env_steps_ += part.steps * layout_.rows;
+    if (ChannelBuffer* reward = collector.Buffer("reward")) {
+      for (uint64_t t = 0; t < part.steps; ++t)
+        for (uint64_t r = 0; r < reward->lead(); ++r) sum += reward->Number(t, r);
+      earned_ = sum / static_cast<double>((part.first + part.steps) * reward->lead());
+    }
+    bp_delivery delivery = collector.Delivery();
+    delivery.env_steps = env_steps_;
+    if (layout_.constant_reward) MakeRewardsEqual(delivery);
+    NowDoing(took_parts_ ? "consume of a part of a rollout" : "consume of a rollout");
+    const bool spoils = took_parts_ && layout_.spoils_parts;
+    learner_->Consume(spoils ? copies_.Add(delivery) : delivery);
+    if (spoils) copies_.Spoil();
+    collector.CheckDelivered();
+    if (part.last()) return;
+    part = RolloutPart(request.u.rollout.horizon, part.room, part.index + 1);
   }
 }
 
@@ -212,8 +221,9 @@ std::optional<bp_named_tensors> DrivenLearner::Tensors() {
   return named;
 }
 
-void DrivenLearner::Load(const std::vector<std::byte>& saved) {
+void DrivenLearner::Load(const std::vector<std::byte>& saved, const DrivenLearner* of) {
   NowDoing("load");
+  if (of != nullptr) learner_->files().CopyFrom(of->learner_->files());
   LoadLearner(*StateOf(*learner_), *learner_, saved);
 }
 
@@ -244,10 +254,18 @@ void DrivenLearner::Act(RowsRange range, uint32_t flags, uint64_t step) {
   if (const bp_status status = learner_->Act(act); status != BP_OK) learner_->Fail(status, "act");
 }
 
+void DrivenLearner::FillMemory() {
+  constexpr uint64_t kSteps = 3;
+  for (uint64_t step = 0; step < kSteps && has_memory(); ++step) {
+    Act({0, rows()}, BP_ACT_GREEDY, step);
+    Remember();
+  }
+}
+
 std::vector<std::byte> DrivenLearner::ActedBytes(uint64_t row) {
   std::vector<std::byte> all;
   for (const bp_channel* c : learner_->act_out()) {
-    ChannelBuffer& buffer = Buffer(c->name);
+    ChannelBuffer& buffer = Output(c->name);
     all.insert(all.end(), RowOf(buffer, row), RowOf(buffer, row) + RowBytesOf(buffer));
   }
   return all;

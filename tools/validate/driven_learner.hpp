@@ -12,6 +12,7 @@
 #include "rollout/rollout_collector.hpp"
 #include "rollout/slot_buffers.hpp"
 #include "validate/driven_env.hpp"
+#include "validate/part_copies.hpp"
 #include "validate/subject.hpp"
 
 namespace backplane {
@@ -23,6 +24,7 @@ struct LearnerLayout {
   uint64_t rows = 8, chunk_rows = 4;
   unsigned threads = 1;
   bool bare = false;             // the host offers no optional service
+  bool spoils_parts = false;     // overwrites each part of a rollout after its consume
   bool constant_reward = false;  // all its rewards and fitness values are 1
   uint64_t micro_batch = 0;      // most items of a group per call; 0: as requested by the learner
   DrivenBudget budget = DrivenBudget::kIterations;
@@ -45,12 +47,14 @@ class DrivenLearner {
   uint64_t ticks() const { return ticks_; }
   uint32_t collected() const { return collected_; }  // BP_REQ_* of the last iteration; 0: none yet
   uint64_t env_steps() const { return env_steps_; }
+  bool took_parts() const { return took_parts_; }
 
   // Bytes for comparisons: its saved state, else the greedy actions of its rows.
   std::vector<std::byte> record();
   // Absent if it has no state.
   std::optional<std::vector<std::byte>> Saved();
-  void Load(const std::vector<std::byte>& saved);
+  // `of`: the learner that saved it, whose files (ext/file.h) come along as in a trial that resumes; NULL: none.
+  void Load(const std::vector<std::byte>& saved, const DrivenLearner* of = nullptr);
   // Valid until its next call. Absent if it offers none.
   std::optional<bp_named_tensors> Tensors();
   // Drops running episodes and continues the other learner's episode count.
@@ -60,9 +64,14 @@ class DrivenLearner {
   // Only for `act`: an env after a reset of all rows, in its own slot.
   uint64_t rows() const { return layout_.rows; }
   void Act(RowsRange range, uint32_t flags, uint64_t step);
+  // For a learner with a memory (CARRY): acts for some steps, each with the memory of the last one. Otherwise does nothing.
+  void FillMemory();
+  bool has_memory() const { return !learner_->carry().empty(); }
+  void Remember() { slot_->Advance(0, rows()); }  // makes the memory that `act` wrote its next input
   // Bytes that act wrote for a row, and its channels one by one.
   std::vector<std::byte> ActedBytes(uint64_t row);
-  ChannelBuffer& Buffer(const std::string& name) { return (*slot_)[name]; }
+  ChannelBuffer& Buffer(const std::string& name) { return (*slot_)[name]; }  // that `act` reads
+  ChannelBuffer& Output(const std::string& name) { return slot_->Written(name); }
   // Bytes of a row in a channel, for all its agents.
   std::byte* RowOf(ChannelBuffer& buffer, uint64_t row) { return buffer.row(0, row * (buffer.lead() / layout_.rows)); }
   uint64_t RowBytesOf(const ChannelBuffer& buffer) const { return buffer.row_bytes() * (buffer.lead() / layout_.rows); }
@@ -71,6 +80,7 @@ class DrivenLearner {
  private:
   bp_limits LimitsNow() const;
   void Serve(bp_request request);
+  void ServeRollout(const bp_request& request);
   bp_request PlanData();
   RolloutCollector& Collector();
   CandidateScorer& Scorer();
@@ -89,7 +99,8 @@ class DrivenLearner {
   std::unique_ptr<SlotBuffers> slot_;
   uint64_t iterations_ = 0, ticks_ = 0, env_steps_ = 0;
   uint32_t collected_ = 0;
-  bool done_ = false;
+  bool done_ = false, took_parts_ = false;
+  PartCopies copies_;
   uint64_t micro_batches_left_ = UINT64_MAX;  // until the loader must stop
   std::optional<double> earned_;
 };

@@ -24,7 +24,7 @@ namespace {
 
 void FillActed(DrivenLearner& learner, std::byte with, std::optional<RowsRange> but = {}) {
   for (const bp_channel* c : learner.learner().act_out()) {
-    ChannelBuffer& buffer = learner.Buffer(c->name);
+    ChannelBuffer& buffer = learner.Output(c->name);
     for (uint64_t r = 0; r < learner.rows(); ++r)
       if (!but || r < but->begin || r >= but->end)
         std::memset(learner.RowOf(buffer, r), static_cast<int>(with), learner.RowBytesOf(buffer));
@@ -50,7 +50,7 @@ std::vector<std::byte> InputBytes(DrivenLearner& learner) {
 // "channel 'action', element 0"
 std::string PlaceOf(DrivenLearner& learner, uint64_t offset) {
   for (const bp_channel* c : learner.learner().act_out()) {
-    const uint64_t bytes = learner.RowBytesOf(learner.Buffer(c->name));
+    const uint64_t bytes = learner.RowBytesOf(learner.Output(c->name));
     if (offset < bytes) return fmt::format("channel '{}', element {}", c->name, offset / (c->dtype.bits / 8u));
     offset -= bytes;
   }
@@ -84,7 +84,7 @@ void ActWritesItsRows(Subject& subject, CaseResult*) {
 // The last output of `act`: finite, and among the valid choices.
 void NeedSoundActs(DrivenLearner& learner, const std::string& when) {
   for (const bp_channel* c : learner.learner().act_out()) {
-    ChannelBuffer& buffer = learner.Buffer(c->name);
+    ChannelBuffer& buffer = learner.Output(c->name);
     for (uint64_t r = 0; r < learner.rows(); ++r)
       for (uint64_t at = 0; at < learner.RowBytesOf(buffer); at += c->dtype.bits / 8u) {
         const std::byte* from = learner.RowOf(buffer, r) + at;
@@ -112,6 +112,7 @@ void ActIsSound(Subject& subject, CaseResult*) {
     for (uint64_t step = 0; step < 20; ++step) {
       learner.Act({0, learner.rows()}, flags, step);
       NeedSoundActs(learner, "act");
+      learner.Remember();
     }
 }
 
@@ -146,6 +147,7 @@ void NeedSameActs(DrivenLearner& learner, const std::vector<std::vector<std::byt
 
 void ActRepeats(Subject& subject, CaseResult*) {
   DrivenLearner learner(subject, {});
+  learner.FillMemory();
   for (const uint32_t flags : {BP_ACT_GREEDY, BP_ACT_EXPLORE}) {
     learner.Act({0, learner.rows()}, flags, 5);
     const auto once = Acted(learner);
@@ -158,6 +160,7 @@ void ActRepeats(Subject& subject, CaseResult*) {
 
 void ActReadsItsRows(Subject& subject, CaseResult*) {
   DrivenLearner learner(subject, {});
+  learner.FillMemory();
   learner.Act(kMiddle, BP_ACT_GREEDY, 0);
   const auto clean = Acted(learner);
   for (const std::string& name : learner.learner().act_in()) {
@@ -172,6 +175,7 @@ void ActReadsItsRows(Subject& subject, CaseResult*) {
 void RowExact(Subject& subject, CaseResult*) {
   DrivenLearner learner(subject, {});
   const bool exact = learner.learner().row_exact();
+  learner.FillMemory();
   learner.Act({0, learner.rows()}, BP_ACT_GREEDY, 0);
   const auto together = Acted(learner);
   for (uint64_t r = 0; r < learner.rows(); ++r) learner.Act({r, r + 1}, BP_ACT_GREEDY, 0);
@@ -183,7 +187,7 @@ void RowExact(Subject& subject, CaseResult*) {
   for (uint64_t r = 0; r < learner.rows(); ++r) {
     uint64_t offset = 0;
     for (const bp_channel* c : learner.learner().act_out()) {
-      const uint64_t bytes = learner.RowBytesOf(learner.Buffer(c->name));
+      const uint64_t bytes = learner.RowBytesOf(learner.Output(c->name));
       for (uint64_t at = 0; c->dtype.code == BP_DTYPE_FLOAT && c->dtype.bits == 32 && at < bytes; at += sizeof(float)) {
         float a, b;
         std::memcpy(&a, together[r].data() + offset + at, sizeof a), std::memcpy(&b, alone[r].data() + offset + at, sizeof b);
@@ -203,6 +207,7 @@ void NeedConcurrent(const Subject& subject) {
 void ActInThreads(Subject& subject, CaseResult*) {
   NeedConcurrent(subject);
   DrivenLearner learner(subject, {});
+  learner.FillMemory();
   const uint64_t half = learner.rows() / 2;
   const auto act_half = [&](RowsRange range) { learner.Act(range, BP_ACT_EXPLORE, 3); };
   act_half({0, half}), act_half({half, learner.rows()});
@@ -315,7 +320,7 @@ void StateComesBack(Subject& subject, CaseResult* result) {
   result->note = fmt::format("{} bytes", saved.size());
   if (NeedSaved(learner) != saved) FailCase("save, twice", "the same bytes", "different bytes");
   DrivenLearner copy(subject, {});
-  copy.Load(saved);
+  copy.Load(saved, &learner);
   if (NeedSaved(copy) != saved) FailCase("save right after load", "the bytes that were loaded", "different bytes");
   NeedSameRecord(learner, copy, "load");
 }
@@ -327,7 +332,7 @@ void StateContinues(Subject& subject, CaseResult*) {
   const std::vector<std::byte> saved = NeedSaved(learner);
   learner.Interrupt();
   DrivenLearner copy(subject, {});
-  copy.Load(saved);
+  copy.Load(saved, &learner);
   copy.GoOnAs(learner);
   learner.Train(1), copy.Train(1);
   NeedSameRecord(learner, copy, "the next iteration, after load and without");
@@ -343,7 +348,7 @@ void StateReplaces(Subject& subject, CaseResult*) {
   DrivenLearner further(subject, {});
   further.Train(2);
   further.Interrupt();
-  further.Load(saved);
+  further.Load(saved, &learner);
   further.GoOnAs(learner);
   learner.Train(1), further.Train(1);
   NeedSameRecord(learner, further, "the next iteration, after load into a learner one iteration ahead and without");

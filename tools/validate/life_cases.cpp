@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 
 #include "rollout/clocks.hpp"
+#include "rollout/learner_files.hpp"
 #include "rollout/process_state.hpp"
 #include "validate/at_once.hpp"
 #include "validate/case_table.hpp"
@@ -122,6 +124,7 @@ void NewerHost(Subject& subject, CaseResult*) {
     const auto* api = subject.module().api<bp_learner_api>(info.id);
     const auto env = subject.MakeEnvFor(8);
     Newer<bp_env_spec> spec(env->spec());
+    services.OfferFiles(LearnerFiles::Api(), std::make_shared<LearnerFiles>(&services, ""));
     bp_learner* learner = nullptr;
     NowDoing("create by a newer host");
     need("create by a newer host", [&] { return api->create(&host.now, &config.now, &spec.now, 8, subject.seed(), &learner); });

@@ -28,7 +28,7 @@ inline std::string DtypeText(bp_dtype dtype) {
 inline const char* RoleText(uint16_t role) {
   static constexpr const char* kTexts[] = {
       "?",     "OBS",    "STATE", "ACTION",    "ACTION_MASK", "REWARD", "TERMINATED", "TRUNCATED", "FINAL_OBS", "FINAL_STATE",
-      "ALIVE", "LENGTH", "LABEL", "LOSS_MASK", "WEIGHT",      "INFO",   "?",          "?",         "EXTRA"};
+      "ALIVE", "LENGTH", "LABEL", "LOSS_MASK", "WEIGHT",      "INFO",   "?",          "?",         "EXTRA",     "CARRY"};
   return role < sizeof kTexts / sizeof *kTexts ? kTexts[role] : kTexts[0];
 }
 

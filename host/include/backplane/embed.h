@@ -174,8 +174,11 @@ bp_status bp_embed_policy_open(const char* out, const char* trial, const char* c
                                bp_embed_policy** policy);
 // The memory of a channel of the trial's env, fixed until close: write "obs" (and "action_mask"), read "action".
 bp_status bp_embed_policy_tensor(bp_embed_policy* policy, const char* channel, bp_view* out);
-// Chooses the actions of all rows.
+// Chooses the actions of all rows. A policy with a memory (a recurrent net) remembers the earlier calls, row by row.
 bp_status bp_embed_policy_act(bp_embed_policy* policy);
+// Starts new episodes: clears the memory of the rows with mask[row] != 0; NULL: of all rows. Call it when an episode ends. A
+// policy without a memory ignores it.
+bp_status bp_embed_policy_reset(bp_embed_policy* policy, const uint8_t* mask);
 bp_status bp_embed_policy_close(bp_embed_policy* policy);
 
 // ---- An experiment in a separate process ----------------------------------------------------------------------------------

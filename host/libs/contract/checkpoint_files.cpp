@@ -8,6 +8,14 @@ namespace backplane {
 
 namespace fs = std::filesystem;
 
+std::vector<fs::path> LearnerFilesIn(const fs::path& dir) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator it(dir, error), end; !error && it != end; it.increment(error))
+    if (it->path().extension() == kLearnerFileSuffix) files.push_back(it->path());
+  return files;
+}
+
 bool IsCheckpointFile(const fs::path& file) {
   std::error_code error;
   return fs::is_regular_file(file, error);

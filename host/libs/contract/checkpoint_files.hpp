@@ -4,11 +4,15 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace backplane {
 
 inline constexpr char kCheckpointFile[] = "checkpoint.bin";
 inline constexpr char kBestCheckpointFile[] = "best.bin";
+// Files of a learner (backplane/ext/file.h), NAME.data next to the checkpoints that describe them.
+inline constexpr char kLearnerFileSuffix[] = ".data";
+std::vector<std::filesystem::path> LearnerFilesIn(const std::filesystem::path& dir);
 inline constexpr unsigned kKeptCheckpoints = 2;
 
 // A person names a checkpoint by one of these words, or by the number of iterations that were complete.

@@ -88,6 +88,7 @@ struct BestConfig {
 struct CheckpointConfig {
   uint64_t every_iterations = 0, every_episodes = 0;  // 0: never
   uint64_t keep = kKeptCheckpoints;                   // newest ones, in addition to the best
+  bool keep_replay = false;                           // the learner's files of a completed trial
   BestConfig best = {};
 };
 

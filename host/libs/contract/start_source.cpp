@@ -17,8 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kLearnerPart[] = "learner";
-
 [[noreturn]] void FailSource(const std::string& why) { throw StartSourceError(std::string(kStartKey) + ": " + why); }
 
 bool IsFile(const fs::path& path) {

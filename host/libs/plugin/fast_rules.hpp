@@ -37,9 +37,9 @@ inline constexpr FastRule kFastRules[] = {
     {"split-ranges", {.instances = 3, .turns = 900}},
     {"act-writes-its-rows", {.instances = 1, .turns = 2}},
     {"act-is-sound", {.instances = 1, .turns = 40}},
-    {"act-repeats", {.instances = 1, .turns = 6}},
-    {"act-reads-its-rows", {.instances = 1, .turns = 2}},
-    {"row-exact", {.instances = 1, .turns = 9}},
+    {"act-repeats", {.instances = 1, .turns = 9}},
+    {"act-reads-its-rows", {.instances = 1, .turns = 5}},
+    {"row-exact", {.instances = 1, .turns = 12}},
 };
 
 }  // namespace backplane

@@ -32,13 +32,14 @@ constexpr bp_host_parallel_1 kParallel = {sizeof(bp_host_parallel_1), 0, RunPara
 constexpr bp_host_part_1 kPart = {sizeof(bp_host_part_1), 0, OpenPart};
 
 constexpr HostService kServices[] = {
-    {BP_HOST_FACTS_1, [](const HostSinks& sinks) -> const void* { return sinks.fact ? &kFacts : nullptr; }},
-    {BP_HOST_GPUS_1, [](const HostSinks& sinks) -> const void* { return sinks.gpus; }},
-    {BP_HOST_METRICS_1, [](const HostSinks& sinks) -> const void* { return sinks.metrics; }},
-    {BP_HOST_PARALLEL_1, [](const HostSinks& sinks) -> const void* { return sinks.parallel ? &kParallel : nullptr; }},
-    {BP_HOST_PART_1, [](const HostSinks& sinks) -> const void* { return sinks.part ? &kPart : nullptr; }},
-    {BP_HOST_PHASE_1, [](const HostSinks& sinks) -> const void* { return sinks.phase; }},
-    {BP_HOST_TRIAL_1, [](const HostSinks& sinks) -> const void* { return sinks.trial; }},
+    {BP_HOST_FACTS_1, [](const HostServices& of) -> const void* { return of.sinks().fact ? &kFacts : nullptr; }},
+    {BP_HOST_FILE_1, [](const HostServices& of) -> const void* { return of.files(); }},
+    {BP_HOST_GPUS_1, [](const HostServices& of) -> const void* { return of.sinks().gpus; }},
+    {BP_HOST_METRICS_1, [](const HostServices& of) -> const void* { return of.sinks().metrics; }},
+    {BP_HOST_PARALLEL_1, [](const HostServices& of) -> const void* { return of.sinks().parallel ? &kParallel : nullptr; }},
+    {BP_HOST_PART_1, [](const HostServices& of) -> const void* { return of.sinks().part ? &kPart : nullptr; }},
+    {BP_HOST_PHASE_1, [](const HostServices& of) -> const void* { return of.sinks().phase; }},
+    {BP_HOST_TRIAL_1, [](const HostServices& of) -> const void* { return of.sinks().trial; }},
 };
 
 }  // namespace
@@ -75,6 +76,11 @@ const void* HostServices::OpenPart(const char* name, const char** borrow_why_not
   return nullptr;
 }
 
+bp_status HostServices::FailService(ServiceError error) {
+  service_error_ = std::move(error);
+  return Fail(&host_, service_error_.status, service_error_.sentence.c_str());
+}
+
 void HostServices::UseGpu(const bp_host* host) noexcept {
   const HostServices& self = *Self(host);
   try {
@@ -86,10 +92,12 @@ void HostServices::UseGpu(const bp_host* host) noexcept {
 
 void* HostServices::MetricsImpl(const bp_host* host) { return Self(host)->sinks_->metrics_impl; }
 
+void* HostServices::FilesImpl(const bp_host* host) { return Self(host)->files_impl_.get(); }
+
 const void* HostServices::Extension(const bp_host* host, const char* id) noexcept {
   const std::string_view wanted = id ? id : "";
   for (const HostService& service : kServices) {
-    if (wanted == service.id) return service.of(*Self(host)->sinks_);
+    if (wanted == service.id) return service.of(*Self(host));
   }
   return nullptr;
 }

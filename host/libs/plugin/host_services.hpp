@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <span>
 #include <string>
 
+#include "backplane/ext/file.h"
 #include "backplane/ext/gpus.h"
 #include "backplane/host.h"
 
@@ -31,12 +33,15 @@ struct HostSinks {
   std::function<void(uint64_t n, void (*piece)(void*, uint64_t), void* context)> parallel;
   // bp_host_part_1.open; throws the text of `why_not`. Empty: the extension is absent
   std::function<const void*(const std::string& plugin_id, const std::string& name)> part;
+  std::filesystem::path file_folder;  // of a learner's files (bp.host.file/1); empty: they are memory of the process
 };
+
+class HostServices;
 
 // The services of this host by id, each once: for instances, and for the needs of plugins.
 struct HostService {
   const char* id;
-  const void* (*of)(const HostSinks& sinks);  // NULL: absent with these sinks
+  const void* (*of)(const HostServices& services);  // NULL: absent for this instance
 };
 std::span<const HostService> HostServiceTable();
 
@@ -55,6 +60,18 @@ class HostServices {
   const void* OpenPart(const char* name, const char** borrow_why_not) noexcept;
   // Why the last part that was asked for could not be opened; empty: none failed.
   const std::string& part_error() const { return part_error_; }
+  // bp.host.file/1 for this instance; NULL: absent. `impl` is returned by FilesImpl(host).
+  void OfferFiles(const bp_host_file_1* api, std::shared_ptr<void> impl) { files_ = api, files_impl_ = std::move(impl); }
+  const bp_host_file_1* files() const { return files_; }
+  static void* FilesImpl(const bp_host* host);
+  // The last error of a service that returns a status. The plugin may return the status with a sentence of its own.
+  struct ServiceError {
+    bp_status status = BP_OK;
+    std::string sentence;
+    bool of_machine = false;  // a full disk: the plugin is not at fault
+  };
+  bp_status FailService(ServiceError error);
+  const ServiceError& service_error() const { return service_error_; }
   bool cancelled() const { return Cancelled(&host_) != 0; }  // the user asked to stop. [any]
   static void* MetricsImpl(const bp_host* host);
   static void UseGpu(const bp_host* host) noexcept;  // for bp_host_gpus_1
@@ -69,6 +86,9 @@ class HostServices {
   const HostSinks* sinks_;
   std::mutex mutex_;
   std::string error_, part_error_;
+  ServiceError service_error_;
+  const bp_host_file_1* files_ = nullptr;
+  std::shared_ptr<void> files_impl_;
   bp_host host_;
 };
 

@@ -1,6 +1,7 @@
 // The header of a checkpoint: its trial, the trial's progress, and the sizes and hashes of the parts that follow.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -66,6 +67,10 @@ struct WarmUp {
   }
 };
 
+// Parts: the learner's state and, in some checkpoints, the description of its files. The best checkpoint of a learner with a
+// large state has the policy instead.
+inline constexpr char kLearnerPart[] = "learner", kFilesPart[] = "files", kPolicyPart[] = "policy";
+
 inline constexpr std::string_view kCheckpointMagic = "BPCKPT2\n";  // the file's first bytes
 inline constexpr uint64_t kCheckpointVersion = 2;
 
@@ -84,6 +89,9 @@ struct CheckpointHeader : MetricsRecord {  // the lines before
   bool only_best = false;              // written for a new best between two others; the next one replaces it
   std::vector<CheckpointPart> parts;   // in the order of the file
 
+  bool HasPart(std::string_view name) const {
+    return std::any_of(parts.begin(), parts.end(), [&](const CheckpointPart& part) { return part.name == name; });
+  }
   static void Fields(auto& self, auto&& visit) {
     visit("version", self.version);
     visit("trial_id", self.trial_id);

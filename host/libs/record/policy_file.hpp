@@ -38,7 +38,7 @@ struct PolicyFile {
   uint64_t policy_bytes = 0;            // that follow the line
   uint64_t acts = 0;                    // that follow them
   double step_s = 0;                    // the env's time per step; 0: unknown
-  std::vector<PolicyChannel> channels;  // those that the learner reads, then its actions
+  std::vector<PolicyChannel> channels;  // those that the learner reads, its actions, then "next_NAME" of its CARRY channels
 
   static void Fields(auto& self, auto&& visit) {
     visit("experiment", self.experiment);

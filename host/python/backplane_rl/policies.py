@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 class Policy:
-    """A trained policy without the noise of training: ``action = policy(obs)``.
+    """A trained policy without the noise of training: ``action = policy(obs)``. A recurrent policy remembers the earlier calls, row by row,
+    until ``reset``.
 
     Attributes:
         arrays: its weights and statistics by name, as docs/policies.md lists them.
@@ -29,10 +30,32 @@ class Policy:
         self._module: Any = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(self._module)
         self.arrays: dict[str, numpy.ndarray] = self._module.ARRAYS
+        self._memory: numpy.ndarray | None = None  # [..., numbers], from the first call on
 
     def __call__(self, obs: Any, mask: Any = None) -> numpy.ndarray:
         """The action for one observation, or an action per row for several. ``mask`` holds the allowed choices of a discrete action."""
-        return self._module.act(obs, mask)
+        weight = self.arrays.get("memory.hidden.weight")
+        if weight is None:
+            return self._module.act(obs, mask)
+        import numpy
+
+        rows = numpy.shape(obs)[:-1]
+        if self._memory is None:
+            self._memory = numpy.zeros((*rows, weight.shape[0]), numpy.float32)
+        if self._memory.shape[:-1] != rows:
+            raise ValueError(f"obs: expected shape {(*self._memory.shape[:-1], '...')} as in the last call, got {numpy.shape(obs)}\n"
+                             "hint: call policy.reset() before you change the number of rows")
+        action, self._memory = self._module.step(obs, self._memory, mask)
+        return action
+
+    def reset(self, rows: Any = None) -> None:
+        """Starts new episodes: clears the memory of a recurrent policy. ``rows`` is a mask or a list of row numbers, such as
+        ``terminated | truncated``; None means all rows. Other policies ignore it."""
+        if rows is None:
+            self._memory = None
+        elif self._memory is not None:
+            self._memory = self._memory.copy()  # the exported module may keep the array
+            self._memory[rows] = 0
 
 
 def load_policy(out: str | os.PathLike[str], trial: str | None = None, checkpoint: str = "last") -> Policy:

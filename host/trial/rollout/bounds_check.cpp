@@ -8,7 +8,17 @@
 
 namespace backplane {
 
+void BoundsCheck::Writes(const SlotChannel& channel) {
+  if (channel.buffer->on_device()) return;
+  written_.emplace_back(channel.buffer->place(channel.entry, begin_ * channel.per_row),
+                        channel.buffer->place(channel.entry, end_ * channel.per_row));
+}
+
 void BoundsCheck::Keep(const SlotChannel& channel, const std::byte* from, const std::byte* to) {
+  for (const auto& [first, last] : written_) {
+    if (first <= from && from < last) from = std::min(to, last);
+    if (from < first && first < to) to = first;
+  }
   if (from < to) kept_.push_back({channel, from, std::vector<std::byte>(from, to)});
 }
 
@@ -41,6 +51,7 @@ void BoundsCheck::Compare() const {
 BoundsCheck CheckBoundsOfCall(const std::string& plugin, const char* call, uint64_t begin, uint64_t end,
                               const CallChannels& channels) {
   BoundsCheck bounds(plugin, call, begin, end);
+  for (const SlotChannel& channel : channels.writes) bounds.Writes(channel);
   for (const SlotChannel& channel : channels.writes) bounds.Beside(channel);
   for (const SlotChannel& channel : channels.reads) {
     bounds.Beside(channel);

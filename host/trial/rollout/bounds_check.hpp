@@ -7,6 +7,7 @@
 #include <mutex>
 #include <shared_mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rollout/buffers.hpp"
@@ -25,6 +26,9 @@ class BoundsCheck {
  public:
   BoundsCheck(std::string plugin, const char* call, uint64_t begin, uint64_t end)
       : plugin_(std::move(plugin)), call_(call), begin_(begin), end_(end) {}
+  // The call writes its rows of this channel. Comes first: the entry after the one that `act` reads of a memory may be
+  // adjacent.
+  void Writes(const SlotChannel& channel);
   // Keeps the neighbours of the call's rows: a row on each side, or the guard at the ends of an entry.
   void Beside(const SlotChannel& channel);
   // Keeps rows [begin, end), which the call may only read.
@@ -44,6 +48,7 @@ class BoundsCheck {
   std::string plugin_;
   const char* call_;
   uint64_t begin_, end_;
+  std::vector<std::pair<const std::byte*, const std::byte*>> written_;
   std::vector<Kept> kept_;
 };
 

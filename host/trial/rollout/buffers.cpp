@@ -26,7 +26,8 @@ bool IsStateRole(uint16_t role) {
     case BP_ROLE_STATE:
     case BP_ROLE_ACTION_MASK:
     case BP_ROLE_ALIVE:
-    case BP_ROLE_LENGTH: return true;
+    case BP_ROLE_LENGTH:
+    case BP_ROLE_CARRY: return true;
     default: return false;
   }
 }
@@ -130,7 +131,7 @@ void ChannelBuffer::Send() {
 void CheckGuard(const ChannelBuffer& buffer, const EnvInstance& env, const LearnerInstance& learner) {
   const auto found = buffer.GuardBreak();
   if (!found) return;
-  const bool of_learner = buffer.role() == BP_ROLE_ACTION || buffer.role() == BP_ROLE_EXTRA;
+  const bool of_learner = buffer.role() == BP_ROLE_ACTION || buffer.role() == BP_ROLE_EXTRA || buffer.role() == BP_ROLE_CARRY;
   throw TrialFailure(BP_E_INTERNAL, of_learner ? learner.id() : env.id(), *found);
 }
 

@@ -28,6 +28,11 @@ struct Tensor {
   std::vector<int64_t> shape, strides;
   // Points to `data` on `device`. The stride of dimension 0 is `lead_stride` elements, the others are dense.
   void Set(void* data, bp_dtype dtype, std::vector<int64_t> dims, int64_t lead_stride, bp_device device = {BP_DEVICE_CPU, 0});
+  // Changes only the address and the size of dimension 0. Allocates nothing.
+  void Move(void* data, uint64_t n) {
+    view.data = data;
+    shape[0] = static_cast<int64_t>(n);
+  }
 };
 
 struct FreeDeleter {
@@ -50,8 +55,9 @@ class ChannelBuffer {
   ChannelBuffer(const bp_channel& channel, uint64_t lead, uint64_t entries, const EnvMemory& memory = {}, bool mirrored = false,
                 Entries kind = Entries::kBound);
 
-  bp_tensor* entry(uint64_t t) { return &entries_[t].view; }  // [lead, shape...]; not for kDense
-  bp_tensor* whole() { return &whole_.view; }                 // [entries, lead, shape...]
+  bp_tensor* entry(uint64_t t) { return &entries_[t].view; }                  // [lead, shape...]; not for kDense
+  bp_tensor* whole() { return &whole_.view; }                                 // [entries, lead, shape...]
+  void SetEntries(uint64_t n) { whole_.shape[0] = static_cast<int64_t>(n); }  // shows only the first n of them in whole()
   // The host's address of a row. Not for a buffer on a device without a mirror.
   std::byte* row(uint64_t t, uint64_t r) { return host_ + t * entry_bytes_ + r * row_bytes_; }
   // The plugins' address of a row; on a device the host must not dereference it.
@@ -104,8 +110,8 @@ class ChannelBuffer {
   Tensor whole_;
 };
 
-// Throws TrialFailure if bytes around the buffer have changed. Blames the owner of the channel: the learner for ACTION and
-// EXTRA, the env for all others.
+// Throws TrialFailure if bytes around the buffer have changed. Blames the owner of the channel: the learner for ACTION, EXTRA
+// and CARRY, the env for all others.
 void CheckGuard(const ChannelBuffer& buffer, const EnvInstance& env, const LearnerInstance& learner);
 
 }  // namespace backplane

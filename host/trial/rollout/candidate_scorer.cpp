@@ -285,6 +285,7 @@ void CandidateScorer::Act(const RowRange& rows, bool checked) {
                    slot_.act_in(), slot_.act_out(), candidate_.data(), nullptr};
   if (const bp_status status = learner_.Act(act); status != BP_OK) learner_.Fail(status, "act");
   if (bounds) bounds->Compare();
+  slot_.Advance(rows.begin, rows.end);
 }
 
 void CandidateScorer::StepEnv(const RowRange& rows, bool checked) {
@@ -360,6 +361,7 @@ void CandidateScorer::Begin(uint64_t row, uint64_t job) {
   candidate_[row] = static_cast<int32_t>(job / episodes_each_);
   row_seeds_[row] = seeds_[job];
   scores_.Begin(job);
+  slot_.Forget(row, row + 1);
   if (whole_)
     starting_[row] = 1;
   else

@@ -39,8 +39,8 @@ void CheckDtype(const SpecPlace& place, bp_dtype dtype) {
 }
 
 void CheckEnums(const SpecPlace& place, const bp_channel& c) {
-  if (c.role < BP_ROLE_OBS || c.role > BP_ROLE_EXTRA)
-    place.Refuse(fmt::format("a role from {} to {}", int{BP_ROLE_OBS}, int{BP_ROLE_EXTRA}), std::to_string(c.role));
+  if (c.role < BP_ROLE_OBS || c.role > BP_ROLE_CARRY)
+    place.Refuse(fmt::format("a role from {} to {}", int{BP_ROLE_OBS}, int{BP_ROLE_CARRY}), std::to_string(c.role));
   if (c.space < BP_SPACE_BOX || c.space > BP_SPACE_BYTES)
     place.Refuse(fmt::format("a space from {} to {}", int{BP_SPACE_BOX}, int{BP_SPACE_BYTES}), std::to_string(c.space));
   if (c.scope != BP_SCOPE_ROW && c.scope != BP_SCOPE_AGENT) place.Refuse("scope 1 (row) or 2 (agent)", std::to_string(c.scope));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 
 #include "backplane/channels.hpp"
@@ -14,7 +15,8 @@ namespace backplane {
 namespace {
 
 constexpr uint64_t kMaxParams = uint64_t{1} << 50;  // trainable numbers
-constexpr uint64_t kKnownLearnerFlags = BP_LEARNER_OBS_MOMENTS | BP_LEARNER_ROW_EXACT | BP_LEARNER_HELD_OUT_ANY;
+constexpr uint64_t kKnownLearnerFlags =
+    BP_LEARNER_OBS_MOMENTS | BP_LEARNER_ROW_EXACT | BP_LEARNER_HELD_OUT_ANY | BP_LEARNER_STATE_LARGE;
 // Names that the host itself binds or delivers.
 constexpr std::string_view kHostNames[] = {"final_index", "obs_count", "obs_mean", "obs_m2"};
 
@@ -89,7 +91,8 @@ void CheckRoles(const SpecPlace& spec, const CheckedEnvSpec& env) {
       throw TrialFailure(BP_E_INTERNAL, spec.plugin(), fmt::format("declares no channel with the role of '{}'", name));
   for (const bp_channel& c : env.table.channels()) {
     const SpecPlace place = spec.At(fmt::format("channel '{}'", c.name));
-    if (c.role == BP_ROLE_EXTRA) place.Refuse("a role of an env", fmt::format("{} (EXTRA), a learner's", c.role));
+    if (c.role == BP_ROLE_EXTRA || c.role == BP_ROLE_CARRY)
+      place.Refuse("a role of an env", fmt::format("{} ({}), a learner's", c.role, bp::RoleText(c.role)));
     // The host reads only one flag channel, so a second one would be ignored silently.
     const bp_channel* first = bp::FindChannel(env.view, c.role);
     if (first != &c && (c.role == BP_ROLE_TERMINATED || c.role == BP_ROLE_TRUNCATED))
@@ -152,9 +155,11 @@ const bp_channel* FindIn(const std::vector<bp_channel>& channels, std::string_vi
 
 void CheckLists(const std::string& id, const CheckedLearnerSpec& learner, const std::string& env_id,
                 const CheckedEnvSpec& env) {
-  for (const std::string& name : learner.act_in)
-    if (bp::FindChannel(env.view, name) == nullptr)
+  for (const std::string& name : learner.act_in) {
+    const bp_channel* own = FindIn(learner.act_out.channels(), name);
+    if (bp::FindChannel(env.view, name) == nullptr && (own == nullptr || own->role != BP_ROLE_CARRY))
       throw TrialFailure(BP_E_UNSUPPORTED, id, fmt::format("reads the channel '{}', which {} does not have", name, env_id));
+  }
   for (const std::string& name : learner.keep) {
     const bool by_host = name == "truncated" && bp::FindChannel(env.view, BP_ROLE_TRUNCATED) == nullptr;
     if (bp::FindChannel(env.view, name) == nullptr && FindIn(learner.act_out.channels(), name) == nullptr && !by_host)
@@ -166,10 +171,10 @@ void CheckLists(const std::string& id, const CheckedLearnerSpec& learner, const 
 // Outputs go into the env's buffers, so their layout must match.
 void CheckOutput(const SpecPlace& spec, const bp_channel& c, const std::string& env_id, const CheckedEnvSpec& env) {
   const SpecPlace place = spec.At(fmt::format("channel '{}'", c.name));
-  if (c.role != BP_ROLE_ACTION && c.role != BP_ROLE_EXTRA)
-    place.Refuse("role 3 (ACTION) or 18 (EXTRA) of what `act` writes", std::to_string(c.role));
+  if (c.role != BP_ROLE_ACTION && c.role != BP_ROLE_EXTRA && c.role != BP_ROLE_CARRY)
+    place.Refuse("role 3 (ACTION), 18 (EXTRA) or 19 (CARRY) of what `act` writes", std::to_string(c.role));
   const bp_channel* of_env = bp::FindChannel(env.view, c.name);
-  if (c.role == BP_ROLE_EXTRA) {
+  if (c.role != BP_ROLE_ACTION) {
     if (of_env != nullptr) place.Refuse("a name that no channel of the env has", fmt::format("one of {}", env_id));
     CheckReservedName(place, c);
     return;
@@ -178,6 +183,31 @@ void CheckOutput(const SpecPlace& spec, const bp_channel& c, const std::string& 
     place.Refuse(fmt::format("an ACTION channel of {}", env_id),
                  of_env ? fmt::format("role {}", of_env->role) : "none of that name");
   if (c.scope != of_env->scope) place.Refuse(fmt::format("scope {}, as in {}", of_env->scope, env_id), std::to_string(c.scope));
+}
+
+// A memory is read and written by `act`, and delivered with the values at the ends of episodes.
+void CheckMemory(const std::string& id, const CheckedLearnerSpec& learner, const std::string& env_id,
+                 const CheckedEnvSpec& env) {
+  std::set<std::string> taken(std::begin(kHostNames), std::end(kHostNames));
+  for (const bp_channel& c : learner.act_out.channels()) taken.insert(c.name);
+  for (const bp_channel& c : env.table.channels()) {
+    taken.insert(c.name);
+    if (c.role == BP_ROLE_OBS || c.role == BP_ROLE_STATE) taken.insert(bp::FinalName(env.view, c));
+  }
+  for (const bp_channel& c : learner.act_out.channels()) {
+    if (c.role != BP_ROLE_CARRY) continue;
+    const SpecPlace place = SpecPlace(id, "spec").At(fmt::format("channel '{}'", c.name));
+    if (std::find(learner.act_in.begin(), learner.act_in.end(), c.name) == learner.act_in.end())
+      place.Refuse("its name in act_in as well, because `act` reads a CARRY channel", "none");
+    if (const std::string last = std::string("final_") + c.name; taken.contains(last))
+      place.Refuse(fmt::format("a different name, because '{}' has its values at the ends of episodes", last),
+                   "one for which this name is taken");
+    if ((env.flags & BP_FLAG_NATIVE_AUTORESET) != 0)
+      throw TrialFailure(BP_E_UNSUPPORTED, id,
+                         fmt::format("keeps a memory of each episode ('{}', CARRY), but {} starts episodes itself "
+                                     "(NATIVE_AUTORESET), so the host cannot clear the memory in time",
+                                     c.name, env_id));
+  }
 }
 
 void CheckActions(const std::string& id, const CheckedLearnerSpec& learner, const std::string& env_id,
@@ -245,6 +275,7 @@ CheckedEnvSpec CheckSpec(const std::string& id, const bp_env_spec* said, uint64_
     spec.Refuse("a device of type and id 0 or more", fmt::format("type {}, id {}", out.view.device.type, out.view.device.id));
   CheckBytes(spec, out.table.channels(), out.view.max_agents, rows);
   CheckFlags(id, out, flags);
+  out.flags = flags;
   return out;
 }
 
@@ -267,6 +298,7 @@ CheckedLearnerSpec CheckSpec(const std::string& id, const bp_learner_spec* said,
   for (const bp_channel& c : out.act_out.channels()) CheckOutput(spec, c, env_id, env);
   CheckActions(id, out, env_id, env);
   CheckLists(id, out, env_id, env);
+  CheckMemory(id, out, env_id, env);
   CheckMoments(id, out, env_id, env);
   return out;
 }

@@ -17,6 +17,7 @@ namespace backplane {
 struct CheckedEnvSpec {
   ChannelTable table;
   bp_env_spec view{};  // points into `table`; bp::FindChannel works on it
+  uint64_t flags = 0;  // of the descriptor
 };
 
 struct CheckedLearnerSpec {

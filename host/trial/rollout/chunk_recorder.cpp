@@ -15,7 +15,7 @@ ChunkRecorder::ChunkRecorder(const EnvInstance& env, uint64_t seed, uint64_t mom
 
 void ChunkRecorder::MakeRoom(const RolloutBuffers& buffers, std::vector<Chunk>& chunks) const {
   for (Chunk& chunk : chunks) {
-    const uint64_t most = (chunk.end - chunk.begin) * buffers.horizon();
+    const uint64_t most = (chunk.end - chunk.begin) * buffers.room();
     chunk.finals.clear();
     for (const RolloutBuffers::Observed& seen : buffers.observed)
       chunk.finals.push_back(seen.finals ? AlignedBytes()
@@ -70,6 +70,7 @@ void ChunkRecorder::EndEpisode(RolloutBuffers& buffers, Chunk& chunk, uint64_t r
     if (seen.finals == nullptr)
       std::memcpy(chunk.finals[i].get() + place * bytes, seen.buffer->row(t + 1, r * seen.lead), bytes);
   }
+  buffers.Forget(t + 1, r, r + 1);
   rows_.StartEpisode(r);
   rows_.mask[r] = 1;
 }
@@ -78,7 +79,7 @@ void ChunkRecorder::EndEpisode(RolloutBuffers& buffers, Chunk& chunk, uint64_t r
 void ChunkRecorder::RefuseFlags(RolloutBuffers& buffers, const Chunk& chunk) const {
   for (uint64_t r = chunk.begin; r < chunk.end; ++r)
     tracker_.CheckFlags(r, *buffers.terminated->at<uint8_t>(chunk.t, r), *buffers.truncated->at<uint8_t>(chunk.t, r),
-                        fmt::format("at step {} of the rollout", chunk.t + 1));
+                        fmt::format("at step {} of the rollout", buffers.first() + chunk.t + 1));
 }
 
 // A float64 sum of float32 values stays finite unless one of them is not. Rows are independent within a rollout, so only the
@@ -87,7 +88,8 @@ void ChunkRecorder::RefuseReward(const RolloutBuffers& buffers, const Chunk& chu
   uint64_t r = chunk.begin;
   while (std::isfinite(rows_.state[r].episode_return)) ++r;
   const uint64_t step = chunk.t + 1;
-  std::string sentence = fmt::format("the reward of row {} is not a finite number at step {} of the rollout", r, step);
+  std::string sentence =
+      fmt::format("the reward of row {} is not a finite number at step {} of the rollout", r, buffers.first() + step);
   if (const auto source = FirstNonFinite(buffers, r, r + 1, step))
     sentence = source->text + (source->step < step ? "; then: " + sentence : ", nor is the reward");
   throw TrialFailure(BP_E_NUMERIC, env_.id(), sentence);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace backplane {
 
@@ -44,7 +45,7 @@ void RolloutDelivery::Merge(const std::vector<Chunk>& chunks, const RolloutBuffe
     for (const Episode& episode : chunk.episodes) ++starts_[episode.t + 1];
   for (size_t t = 1; t < starts_.size(); ++t) starts_[t] += starts_[t - 1];
   // Reserves the maximum, because unwritten pages cost nothing and later rollouts then allocate nothing.
-  const uint64_t most = (chunks.back().end - chunks.front().begin) * buffers.horizon();
+  const uint64_t most = (chunks.back().end - chunks.front().begin) * buffers.room();
   episodes_.reserve(most);
   places_.reserve(most);
   episodes_.resize(starts_.back());
@@ -63,9 +64,7 @@ void RolloutDelivery::Merge(const std::vector<Chunk>& chunks, const RolloutBuffe
 }
 
 bp_delivery RolloutDelivery::Make(RolloutBuffers& buffers, const LearnerInstance& learner, uint64_t rows) {
-  given_.Clear();
-  for (const std::string& name : learner.keep()) given_.Give(name.c_str(), buffers.Find(name)->whole());
-  finals_.resize(buffers.observed.size());
+  if (arranged_for_ != buffers.bindings()) Arrange(buffers, learner);
   for (size_t i = 0; i < finals_.size(); ++i) {
     const RolloutBuffers::Observed& seen = buffers.observed[i];
     MakeRoom(buffers.memory(), *seen.buffer, seen.lead, &finals_[i]);
@@ -73,14 +72,29 @@ bp_delivery RolloutDelivery::Make(RolloutBuffers& buffers, const LearnerInstance
       GatherDense(buffers.memory(), *seen.finals, seen.lead, &finals_[i]);
     else
       Gather(seen.lead * seen.buffer->row_bytes(), i, &finals_[i]);
-    given_.Give(seen.final_name.c_str(), &finals_[i].tensor.view);
   }
   final_index_.clear();
   for (const Episode& e : episodes_) final_index_.push_back(static_cast<int64_t>(e.t * rows + e.row));
-  final_index_tensor_.Set(final_index_.data(), {BP_DTYPE_INT, 64, 1}, {static_cast<int64_t>(final_index_.size())}, 1);
+  final_index_tensor_.Move(final_index_.data(), final_index_.size());
+  return given_.Make(BP_REQ_ROLLOUT);
+}
+
+void RolloutDelivery::Arrange(RolloutBuffers& buffers, const LearnerInstance& learner) {
+  arranged_for_ = buffers.bindings();
+  given_.Clear();
+  for (const std::string& name : learner.keep()) given_.Give(name.c_str(), buffers.Find(name)->whole());
+  finals_.resize(buffers.observed.size());
+  for (size_t i = 0; i < finals_.size(); ++i) {
+    const RolloutBuffers::Observed& seen = buffers.observed[i];
+    std::vector<int64_t> dims = seen.buffer->shape();
+    dims.insert(dims.begin(), 0);
+    finals_[i].tensor.Set(nullptr, seen.buffer->dtype(), std::move(dims), static_cast<int64_t>(seen.buffer->row_elements()),
+                          buffers.memory().device());
+    given_.Give(seen.final_name.c_str(), &finals_[i].tensor.view);
+  }
+  final_index_tensor_.Set(nullptr, {BP_DTYPE_INT, 64, 1}, {0}, 1);
   given_.Give("final_index", &final_index_tensor_.view);
   if (has_moments_) given_.GiveMoments(moments_);
-  return given_.Make(BP_REQ_ROLLOUT);
 }
 
 void RolloutDelivery::MakeRoom(const EnvMemory& memory, const ChannelBuffer& like, uint64_t lead, Finals* out) {
@@ -89,9 +103,7 @@ void RolloutDelivery::MakeRoom(const EnvMemory& memory, const ChannelBuffer& lik
     out->data = memory.Allocate(needed, false);
     out->capacity = needed;
   }
-  std::vector<int64_t> dims{static_cast<int64_t>(places_.size() * lead)};
-  dims.insert(dims.end(), like.shape().begin(), like.shape().end());
-  out->tensor.Set(out->data.get(), like.dtype(), dims, static_cast<int64_t>(like.row_elements()), memory.device());
+  out->tensor.Move(out->data.get(), places_.size() * lead);
 }
 
 // Entries of different steps may have gaps between them, so each step is a separate call.

@@ -50,6 +50,8 @@ class RolloutDelivery {
     Tensor tensor;
   };
 
+  // Names the tensors after the buffers were bound. Later deliveries only change their addresses and sizes.
+  void Arrange(RolloutBuffers& buffers, const LearnerInstance& learner);
   void MakeRoom(const EnvMemory& memory, const ChannelBuffer& like, uint64_t lead, Finals* out);
   // Gathers the rows that the chunks have kept, of RolloutBuffers::observed[i].
   void Gather(uint64_t bytes, size_t i, Finals* out);
@@ -66,6 +68,7 @@ class RolloutDelivery {
   std::vector<int64_t> ended_;        // scratch: rows of one step
   Tensor final_index_tensor_;
   DeliveryTensors given_;
+  uint64_t arranged_for_ = 0;  // RolloutBuffers::bindings; 0: not yet
 };
 
 }  // namespace backplane

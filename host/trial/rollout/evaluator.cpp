@@ -135,6 +135,7 @@ void Evaluator::Act(uint64_t begin, uint64_t end, int64_t t, bool checked) {
   if (bounds) bounds->Compare();
   if (!action_check_.Allows(0, begin, end)) RefuseAction(begin, end, t);
   if (look_at_act_) look_at_act_(buffers_, begin, end);
+  buffers_.Advance(begin, end);
 }
 
 void Evaluator::StepEnv(uint64_t begin, uint64_t end, bool checked) {
@@ -174,6 +175,7 @@ void Evaluator::EndEpisodes(unsigned flags, int64_t t, Chunk* chunk, EvaluationR
     const bool ends = tracker_.ended(r) && chunk->done[r - chunk->begin] == 0;
     // A finished row plays further episodes, which are ignored, because no env may step past its end.
     chunk->restart[r] = tracker_.ended_by_env(r);
+    if (chunk->restart[r] != 0) buffers_.Forget(r, r + 1);
     if (!ends) continue;
     EndEpisode(r, out);
     if (!host_counts && !tracker_.ended_by_env(r)) ++capped_;
@@ -232,6 +234,7 @@ void Evaluator::StartEpisode(uint64_t row, uint64_t episode, int64_t t, Chunk* c
   episode_[row] = episode;
   start_[row] = t;
   rows_[row] = RowState();
+  buffers_.Forget(row, row + 1);
   chunk->seeds[row] = EpisodeSeeds(seed_, BP_PURPOSE_EVAL).Of(first_episode_ + episode, 0);
 }
 

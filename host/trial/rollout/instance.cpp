@@ -37,6 +37,13 @@ bool RepeatsPartError(const HostServices& services, const std::string& reason) {
   return !services.part_error().empty() && reason.find(services.part_error()) != std::string::npos;
 }
 
+// Adds the sentence of a service that failed with this status. Throws DiskFailure if the disk is at fault.
+void AddServiceError(const HostServices::ServiceError& error, bp_status status, std::string* reason) {
+  if (error.sentence.empty() || error.status != status) return;
+  if (error.of_machine) throw DiskFailure(error.sentence);
+  if (reason->find(error.sentence) == std::string::npos) *reason += ": " + error.sentence;
+}
+
 std::string Describe(const bp_channel* c) { return c ? fmt::format("{}, role {}", Layout(*c), c->role) : "none"; }
 
 }  // namespace
@@ -44,13 +51,14 @@ std::string Describe(const bp_channel* c) { return c ? fmt::format("{}, role {}"
 void FailIn(HostServices& services, bp_status status, const std::string& doing) {
   if (status == BP_E_OOM_HOST) ReleaseMemoryReserve();
   const bool explained = services.HasError();
-  const std::string reason = services.TakeError();
+  std::string reason = services.TakeError();
   const auto broken = [&](const std::string& what) {
     throw TrialFailure(BP_E_INTERNAL, services.plugin_id(), fmt::format("{}: {} ({})", doing, what, reason));
   };
   if (status > BP_OK || status < BP_E_INTERNAL)
     broken(fmt::format("expected a status from {} to 0, got {}", int{BP_E_INTERNAL}, status));
   if (RepeatsPartError(services, reason)) status = BP_E_INTERNAL;
+  AddServiceError(services.service_error(), status, &reason);
   if (status == BP_E_CANCELLED && !services.cancelled()) broken("returned BP_E_CANCELLED without a request to stop");
   throw TrialFailure(status, services.plugin_id(), fmt::format("{}: {}", doing, reason), explained);
 }
@@ -172,7 +180,7 @@ void EnvInstance::NextSeeds(uint64_t per_row, const std::vector<uint64_t>& seeds
 
 LearnerInstance::LearnerInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks,
                                  const InstanceOptions& options, const EnvInstance& env, uint64_t seed)
-    : PluginInstance(module, id, sinks) {
+    : PluginInstance(module, id, sinks), files_(OfferFiles(&services_)) {
   Require(api_->create, id, "create");
   Require(api_->destroy, id, "destroy");
   Require(api_->spec, id, "spec");
@@ -187,6 +195,14 @@ LearnerInstance::LearnerInstance(const LoadedModule& module, const std::string& 
   made_.reset(RequireMade(made, id));
   spec_ = ReadSpec(env);
   act_out_ = Pointers(spec_.act_out);
+  for (const bp_channel* c : act_out_)
+    if (c->role == BP_ROLE_CARRY) carry_.push_back(c);
+}
+
+LearnerFiles& LearnerInstance::OfferFiles(HostServices* services) {
+  auto files = std::make_shared<LearnerFiles>(services, services->sinks().file_folder);
+  services->OfferFiles(LearnerFiles::Api(), files);
+  return *files;
 }
 
 CheckedLearnerSpec LearnerInstance::ReadSpec(const EnvInstance& env) const {

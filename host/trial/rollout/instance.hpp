@@ -20,6 +20,7 @@
 #include "plugin/loader.hpp"
 #include "rollout/check_spec.hpp"
 #include "rollout/failure.hpp"
+#include "rollout/learner_files.hpp"
 #include "rollout/memory_reserve.hpp"
 #include "rollout/process_state.hpp"
 
@@ -179,10 +180,15 @@ class LearnerInstance : public PluginInstance<bp_learner, bp_learner_api> {
 
   const CheckedLearnerSpec& spec() const { return spec_; }
   const std::vector<const bp_channel*>& act_out() const { return act_out_; }
+  const std::vector<const bp_channel*>& carry() const { return carry_; }  // outputs that `act` also reads
   const std::vector<std::string>& act_in() const { return spec_.act_in; }
   const std::vector<std::string>& keep() const { return spec_.keep; }
   // True if its result for a row is bitwise independent of the other rows in the call.
   bool row_exact() const { return (flags_ & BP_FLAG_ROW_EXACT) != 0 || (spec_.flags & BP_LEARNER_ROW_EXACT) != 0; }
+
+  LearnerFiles& files() { return files_; }
+  const LearnerFiles& files() const { return files_; }
+  bool large() const { return (spec_.flags & BP_LEARNER_STATE_LARGE) != 0; }
 
   bp_request Plan(const bp_limits& limits);
   void Consume(const bp_delivery& delivery);
@@ -193,9 +199,11 @@ class LearnerInstance : public PluginInstance<bp_learner, bp_learner_api> {
 
  private:
   CheckedLearnerSpec ReadSpec(const EnvInstance& env) const;
+  static LearnerFiles& OfferFiles(HostServices* services);
 
+  LearnerFiles& files_;  // of services_, because `destroy` may still read them
   CheckedLearnerSpec spec_;
-  std::vector<const bp_channel*> act_out_;
+  std::vector<const bp_channel*> act_out_, carry_;
 };
 
 }  // namespace backplane

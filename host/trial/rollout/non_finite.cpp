@@ -13,7 +13,11 @@ namespace {
 using Observed = RolloutBuffers::Observed;
 
 std::vector<Observed> ObservedChannels(const RolloutBuffers& buffers) {
-  return buffers.memory().on_device() ? std::vector<Observed>() : buffers.observed;
+  std::vector<Observed> of_env;
+  if (buffers.memory().on_device()) return of_env;
+  for (const Observed& channel : buffers.observed)
+    if (channel.buffer->role() != BP_ROLE_CARRY) of_env.push_back(channel);  // the learner writes its memory itself
+  return of_env;
 }
 
 template <class T>
@@ -45,8 +49,9 @@ std::string NotFinite(const ChannelBuffer& buffer, uint64_t lead, uint64_t index
   return fmt::format("{} {}[{}] of {}{} is not finite", what, buffer.name(), index % elements, whose, agent);
 }
 
-NonFinite Found(const Observed& channel, uint64_t step, uint64_t row, uint64_t index) {
-  const std::string when = step > 0 ? fmt::format("at step {}", step) : "at the start";
+// `first`: steps of the rollout before the ones in the buffers.
+NonFinite Found(const Observed& channel, uint64_t first, uint64_t step, uint64_t row, uint64_t index) {
+  const std::string when = first + step > 0 ? fmt::format("at step {}", first + step) : "at the start";
   return {
       step, row,
       fmt::format("{} {} of the rollout", NotFinite(*channel.buffer, channel.lead, index, fmt::format("row {}", row)), when)};
@@ -54,12 +59,12 @@ NonFinite Found(const Observed& channel, uint64_t step, uint64_t row, uint64_t i
 
 // Searches the last observations of a chunk's episodes, which the next episodes have overwritten in the buffers. `kept`: the
 // chunk's copies for this channel.
-std::optional<NonFinite> FirstAmongEnds(const Observed& channel, const AlignedBytes& kept, const Chunk& chunk) {
+std::optional<NonFinite> FirstAmongEnds(const Observed& channel, const AlignedBytes& kept, const Chunk& chunk, uint64_t first) {
   const uint64_t bytes = channel.lead * channel.buffer->row_bytes();
   for (uint64_t i = 0; i < chunk.episodes.size(); ++i) {
     const Episode& end = chunk.episodes[i];
     const std::byte* last = channel.finals ? channel.finals->row(end.t, end.row * channel.lead) : kept.get() + i * bytes;
-    if (const auto index = FirstInRow(channel, last)) return Found(channel, end.t + 1, end.row, *index);
+    if (const auto index = FirstInRow(channel, last)) return Found(channel, first, end.t + 1, end.row, *index);
   }
   return std::nullopt;
 }
@@ -72,7 +77,7 @@ std::optional<NonFinite> FirstNonFinite(const RolloutBuffers& buffers, uint64_t 
     for (uint64_t row = begin; row < end; ++row)
       for (const Observed& channel : channels)
         if (const auto index = FirstInRow(channel, channel.buffer->row(step, row * channel.lead)))
-          return Found(channel, step, row, *index);
+          return Found(channel, buffers.first(), step, row, *index);
   return std::nullopt;
 }
 
@@ -89,7 +94,7 @@ std::optional<NonFinite> FirstNonFinite(const RolloutBuffers& buffers, const std
   const std::vector<Observed> channels = ObservedChannels(buffers);
   for (const Chunk& chunk : chunks)
     for (size_t i = 0; i < channels.size(); ++i) {
-      std::optional<NonFinite> end = FirstAmongEnds(channels[i], chunk.finals[i], chunk);
+      std::optional<NonFinite> end = FirstAmongEnds(channels[i], chunk.finals[i], chunk, buffers.first());
       if (end && (!first || std::tie(end->step, end->row) < std::tie(first->step, first->row))) first = std::move(end);
     }
   return first;

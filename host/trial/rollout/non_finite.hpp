@@ -11,7 +11,7 @@
 namespace backplane {
 
 struct NonFinite {
-  uint64_t step;  // of the rollout, from 1; 0: the rollout's initial observation
+  uint64_t step;  // of the rollout or its present part, from 1; 0: the initial observation
   uint64_t row;
   std::string text;  // "observation obs[1] of row 8 is not finite at step 17 of the rollout"
 };

@@ -29,6 +29,7 @@ class RunnerPool {
   RunnerPool(const RunnerPool&) = delete;
 
   unsigned threads() const { return static_cast<unsigned>(runners_.size()); }
+  bool pins() const { return pin_; }
   // Runs job(i) on the first `threads` runners while the others sleep, and returns after all have finished. Calls `waiting` on
   // the calling thread after its own part, while others may still work. Jobs must not throw, nor call Run.
   PoolUse Run(unsigned threads, const std::function<void(unsigned)>& job, const std::function<void()>& waiting);

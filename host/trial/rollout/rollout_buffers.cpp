@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace backplane {
 
@@ -48,25 +49,39 @@ void CheckHorizon(uint64_t horizon, const EnvInstance& env, const LearnerInstanc
                     horizon, memory / step, step, memory));
 }
 
-template <class Function>
-void RolloutBuffers::ForEachState(Function&& function) {
-  for (const bp_channel* c : env_.channels()) {
-    if (!IsStateRole(c->role)) continue;
-    ChannelBuffer& b = *buffers_[c->name];
-    function(*c, b, env_.Lead(*c) * b.row_bytes());
-  }
+void CheckParts(const bp_request& request, const EnvInstance& env, const LearnerInstance& learner) {
+  const RolloutPart part(request.u.rollout.horizon, request.u.rollout.part, 0);
+  CheckHorizon(part.room, env, learner);
+  constexpr uint64_t kMostParts = UINT32_MAX;  // bp_delivery.count
+  if (part.count > kMostParts)
+    throw TrialFailure(BP_E_UNSUPPORTED, learner.id(),
+                       fmt::format("asks for a rollout of {} steps in parts of {}: expected at most {} parts, got {}",
+                                   request.u.rollout.horizon, part.room, kMostParts, part.count));
 }
 
-void RolloutBuffers::Bind(uint64_t horizon, bool carry) {
-  const bool copies = CopiesSteps(horizon, env_, learner_);
+template <class Function>
+void RolloutBuffers::ForEachState(Function&& function) {
+  const auto call = [&](const bp_channel& c) {
+    ChannelBuffer& b = *buffers_[c.name];
+    function(c, b, env_.Lead(c) * b.row_bytes());
+  };
+  for (const bp_channel* c : env_.channels())
+    if (IsStateRole(c->role)) call(*c);
+  for (const bp_channel* c : learner_.carry()) call(*c);
+}
+
+void RolloutBuffers::Bind(uint64_t room, bool carry) {
+  const bool copies = CopiesSteps(room, env_, learner_);
   auto old = std::move(buffers_);
   const uint64_t old_horizon = horizon_;
   buffers_.clear();
-  horizon_ = horizon;
+  room_ = horizon_ = room;
+  first_ = 0;
+  ++bindings_;
   if (shared_) shared_->BeginBlock();
   const auto add = [&](const bp_channel& c) {
     buffers_[c.name] = std::make_unique<ChannelBuffer>(
-        c, env_.Lead(c), IsStateRole(c.role) ? horizon + 1 : horizon, memory_.In(shared_), TellsOfAStep(c),
+        c, env_.Lead(c), IsStateRole(c.role) ? room + 1 : room, memory_.In(shared_), TellsOfAStep(c),
         copies ? ChannelBuffer::Entries::kDense : ChannelBuffer::Entries::kBound);
   };
   for (const bp_channel* c : env_.channels()) add(*c);
@@ -97,39 +112,46 @@ void RolloutBuffers::Bind(uint64_t horizon, bool carry) {
   copies ? BindOneSlot() : BindSlots();
 }
 
+void RolloutBuffers::Begin(const RolloutPart& part) {
+  first_ = part.first;
+  if (std::exchange(horizon_, part.steps) == part.steps) return;
+  for (auto& [name, buffer] : buffers_) buffer->SetEntries(IsStateRole(buffer->role()) ? part.steps + 1 : part.steps);
+}
+
 void RolloutBuffers::BindSlots() {
   slot_.reset();
-  slot_tensors_.assign(horizon_ + 1, {});
+  slot_tensors_.assign(room_ + 1, {});
   frames_.clear();
-  for (uint64_t slot = 0; slot <= horizon_; ++slot) {
+  for (uint64_t slot = 0; slot <= room_; ++slot) {
     for (const bp_channel* c : env_.channels()) {
       ChannelBuffer& b = *buffers_[c->name];
-      bp_tensor* tensor = IsStateRole(c->role) ? b.entry(slot == horizon_ ? 0 : slot + 1)
-                          : slot == horizon_   ? nullptr
+      bp_tensor* tensor = IsStateRole(c->role) ? b.entry(slot == room_ ? 0 : slot + 1)
+                          : slot == room_      ? nullptr
                                                : b.entry(slot);
       slot_tensors_[slot].push_back(tensor);
     }
     frames_.push_back({sizeof(bp_frame), static_cast<uint32_t>(slot), slot_tensors_[slot].data(), nullptr});
   }
-  act_in_.assign(horizon_, {});
-  act_out_.assign(horizon_, {});
-  for (uint64_t t = 0; t < horizon_; ++t) {
+  act_in_.assign(room_, {});
+  act_out_.assign(room_, {});
+  for (uint64_t t = 0; t < room_; ++t) {
     for (const std::string& name : learner_.act_in()) act_in_[t].push_back(buffers_[name]->entry(t));
-    for (const bp_channel* c : learner_.act_out()) act_out_[t].push_back(buffers_[c->name]->entry(t));
+    for (const bp_channel* c : learner_.act_out())
+      act_out_[t].push_back(buffers_[c->name]->entry(IsStateRole(c->role) ? t + 1 : t));
   }
   env_.Bind(frames_);
 }
 
 void RolloutBuffers::BindOneSlot() {
   slot_.emplace(env_, learner_, [](const bp_channel&) { return false; });
-  of_act_.clear(), of_step_.clear(), of_states_.clear();
+  of_act_.clear(), of_carry_.clear(), of_step_.clear(), of_states_.clear();
   const auto taken = [this](const std::string& name) {
     ChannelBuffer& to = *buffers_.at(name);
-    return Taken{&(*slot_)[name], &to, to.lead() / env_.rows()};
+    return Taken{&slot_->Written(name), &to, to.lead() / env_.rows()};
   };
   for (const bp_channel* c : env_.channels())
     if (c->role != BP_ROLE_ACTION) (IsStateRole(c->role) ? of_states_ : of_step_).push_back(taken(c->name));
-  for (const bp_channel* c : learner_.act_out()) of_act_.push_back(taken(c->name));
+  for (const bp_channel* c : learner_.act_out()) (IsStateRole(c->role) ? of_carry_ : of_act_).push_back(taken(c->name));
   slot_->Bind();
   slot_tensors_ = {}, frames_ = {}, act_in_ = {}, act_out_ = {};
 }
@@ -142,7 +164,8 @@ void RolloutBuffers::Take(const std::vector<Taken>& channels, uint64_t entry, ui
 void RolloutBuffers::Release() {
   buffers_.clear();
   slot_.reset();
-  horizon_ = 0;
+  room_ = horizon_ = first_ = 0;
+  ++bindings_;
   if (shared_ && shared_->owner()) shared_->BeginBlock(), shared_->EndBlock();
 }
 
@@ -169,6 +192,8 @@ void RolloutBuffers::FindRoles() {
       observed.push_back({buffers_[seen[i]->name].get(), env_.resets_itself() ? buffers_[last[i]->name].get() : nullptr,
                           env_.Lead(*seen[i]) / env_.rows(), bp::FinalName(env_.spec(), *seen[i])});
   }
+  for (const bp_channel* c : learner_.carry())
+    observed.push_back({buffers_[c->name].get(), nullptr, env_.Lead(*c) / env_.rows(), std::string("final_") + c->name});
   infos.clear();
   info_names.clear();
   for (const bp_channel* c : env_.channels()) {
@@ -187,7 +212,7 @@ CallChannels RolloutBuffers::OfAct(uint64_t t) const {
   if (slot_) return slot_->OfAct();
   CallChannels out;
   for (const std::string& name : learner_.act_in()) out.reads.push_back(Seen(name, t));
-  for (const bp_channel* c : learner_.act_out()) out.writes.push_back(Seen(c->name, t));
+  for (const bp_channel* c : learner_.act_out()) out.writes.push_back(Seen(c->name, IsStateRole(c->role) ? t + 1 : t));
   return out;
 }
 
@@ -208,11 +233,18 @@ CallChannels RolloutBuffers::OfReset(uint64_t t) const {
   CallChannels out;
   for (const bp_channel* c : env_.channels()) {
     if (IsStateRole(c->role))
-      out.writes.push_back(Seen(c->name, t == horizon_ ? 0 : t + 1));
-    else if (t < horizon_)
+      out.writes.push_back(Seen(c->name, t == room_ ? 0 : t + 1));
+    else if (t < room_)
       out.reads.push_back(Seen(c->name, t));
   }
   return out;
+}
+
+void RolloutBuffers::Forget(uint64_t entry, uint64_t begin, uint64_t end) {
+  for (const Observed& seen : observed)
+    if (seen.buffer->role() == BP_ROLE_CARRY)
+      std::memset(seen.buffer->row(entry, begin * seen.lead), 0, (end - begin) * seen.lead * seen.buffer->row_bytes());
+  if (slot_) slot_->Forget(begin, end);
 }
 
 void RolloutBuffers::CheckGuards() const {

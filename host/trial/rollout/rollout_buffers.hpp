@@ -15,12 +15,15 @@
 #include "rollout/bounds_check.hpp"
 #include "rollout/buffers.hpp"
 #include "rollout/instance.hpp"
+#include "rollout/rollout_part.hpp"
 #include "rollout/slot_buffers.hpp"
 
 namespace backplane {
 
 // Throws TrialFailure with the learner's name if buffers for so many steps cannot exist.
 void CheckHorizon(uint64_t horizon, const EnvInstance& env, const LearnerInstance& learner);
+// The same for a request of a rollout, whole or in parts.
+void CheckParts(const bp_request& request, const EnvInstance& env, const LearnerInstance& learner);
 
 // True if rollouts of so many steps are copied from a single slot.
 bool CopiesSteps(uint64_t horizon, const EnvInstance& env, const LearnerInstance& learner);
@@ -31,13 +34,18 @@ class RolloutBuffers {
   RolloutBuffers(EnvInstance& env, const LearnerInstance& learner, SharedMemory* shared = nullptr)
       : env_(env), learner_(learner), memory_(env), shared_(shared) {}
 
-  // Allocates for `horizon` steps and binds. `carry`: copies the newest states from the old buffers, if any. [control]
-  void Bind(uint64_t horizon, bool carry);
+  // Allocates for `room` steps and binds. `carry`: copies the newest states from the old buffers, if any. [control]
+  void Bind(uint64_t room, bool carry);
+  // From now on, they contain this part of a rollout, which may have fewer steps than there is room for. [control]
+  void Begin(const RolloutPart& part);
   // True if other processes see them.
   bool shared() const { return shared_ && !shared_->block().empty(); }
   // Frees the buffers; bind the env to others next. [control]
   void Release();
-  uint64_t horizon() const { return horizon_; }  // 0: not bound yet
+  uint64_t room() const { return room_; }          // steps; 0: not bound yet
+  uint64_t horizon() const { return horizon_; }    // steps of the rollout, or of the part that they contain
+  uint64_t first() const { return first_; }        // the part's first step in its rollout
+  uint64_t bindings() const { return bindings_; }  // counts calls of Bind and Release, which invalidate addresses
   // Makes the last states of a rollout the initial states of the next one. In shared memory, the owner has done it.
   void Continue();
   ChannelBuffer* Find(const std::string& name);  // NULL: no such channel
@@ -59,7 +67,7 @@ class RolloutBuffers {
   std::vector<std::byte> SaveSteps(uint64_t begin, uint64_t end);
   bool RestoreSteps(uint64_t begin, uint64_t end, const std::vector<std::byte>& bytes);
 
-  // The channels of calls in slot t, for bounds checks. For a reset at the start of a rollout, t is the horizon.
+  // The channels of calls in slot t, for bounds checks. For a reset at the start of a rollout, t is room().
   CallChannels OfAct(uint64_t t) const;
   CallChannels OfStep(uint64_t t) const;
   CallChannels OfReset(uint64_t t) const;
@@ -67,25 +75,28 @@ class RolloutBuffers {
   void CheckGuards() const;
   std::optional<std::string> GuardBreak() const;  // the same as a sentence, for any owner
 
-  // The arguments of calls in step t. For a reset at the start of a rollout, t is the horizon.
+  // The arguments of calls in step t. For a reset at the start of a rollout, t is room().
   bp_tensor* const* act_in(uint64_t t) const { return slot_ ? slot_->act_in() : act_in_[t].data(); }
   bp_tensor* const* act_out(uint64_t t) const { return slot_ ? slot_->act_out() : act_out_[t].data(); }
   uint32_t slot(uint64_t t) const { return slot_ ? 0 : static_cast<uint32_t>(t); }
   // Copies the results of a call for rows [begin, end) into the buffers, unless they are written in place. [rows]
   void TakeAct(uint64_t t, uint64_t begin, uint64_t end) {
-    if (slot_) Take(of_act_, t, begin, end);
+    if (slot_) Take(of_act_, t, begin, end), Take(of_carry_, t + 1, begin, end), slot_->Advance(begin, end);
   }
   void TakeStep(uint64_t t, uint64_t begin, uint64_t end) {
     if (slot_) Take(of_step_, t, begin, end), Take(of_states_, t + 1, begin, end);
   }
   void TakeReset(uint64_t t, uint64_t begin, uint64_t end) {
-    if (slot_) Take(of_states_, t == horizon_ ? 0 : t + 1, begin, end);
+    if (slot_) Take(of_states_, t == room_ ? 0 : t + 1, begin, end);
   }
+
+  // Clears the learner's memory of rows [begin, end) in an entry: their episodes begin with it. [rows]
+  void Forget(uint64_t entry, uint64_t begin, uint64_t end);
 
   // By role; `state` may be NULL. `*_lead` counts entries per row (agents).
   ChannelBuffer *obs = nullptr, *state = nullptr, *reward = nullptr, *terminated = nullptr, *truncated = nullptr;
   uint64_t obs_lead = 1, reward_lead = 1;
-  // The channels of OBS, then of STATE. The last values of an episode are kept for each.
+  // The channels of OBS, then of STATE, then of CARRY. The last values of an episode are kept for each.
   struct Observed {
     ChannelBuffer* buffer;
     ChannelBuffer* finals;  // [T, N, ...] for an env that resets itself, otherwise NULL
@@ -116,13 +127,13 @@ class RolloutBuffers {
   const LearnerInstance& learner_;
   const EnvMemory memory_;
   SharedMemory* const shared_;
-  uint64_t horizon_ = 0;
+  uint64_t room_ = 0, horizon_ = 0, first_ = 0, bindings_ = 0;
   std::map<std::string, std::unique_ptr<ChannelBuffer>> buffers_;
   std::vector<std::vector<bp_tensor*>> slot_tensors_;
   std::vector<bp_frame> frames_;
   std::vector<std::vector<bp_tensor*>> act_in_, act_out_;  // [t][channel]
   std::optional<SlotBuffers> slot_;                        // if steps are copied
-  std::vector<Taken> of_act_, of_step_, of_states_;
+  std::vector<Taken> of_act_, of_carry_, of_step_, of_states_;
 };
 
 }  // namespace backplane

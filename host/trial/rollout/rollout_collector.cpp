@@ -38,17 +38,17 @@ RolloutCollector::RolloutCollector(EnvInstance& env, LearnerInstance& learner, R
       recorder_(env, config.seed, MomentRows(env, learner, config)),
       gate_(runners.threads) {}
 
-void RolloutCollector::Prepare(uint64_t horizon) {
-  if (horizon == buffers_.horizon()) return;
-  buffers_.Bind(horizon, started_);
+void RolloutCollector::Prepare(uint64_t room) {
+  if (room == buffers_.room()) return;
+  buffers_.Bind(room, started_);
   actions_.Bind(env_, [this](const std::string& name) { return buffers_.Find(name); });
   recorder_.MakeRoom(buffers_, queue_.chunks());
 }
 
-void RolloutCollector::StartRollout(uint64_t horizon, PhaseClock& clock) {
-  {
+void RolloutCollector::StartRollout(const RolloutPart& part, PhaseClock& clock) {
+  if (part.room != buffers_.room()) {
     const PhaseSpan span(clock, Phase::kBatchBuild);
-    Prepare(horizon);
+    Prepare(part.room);
   }
   if (!started_) {
     const PhaseSpan span(clock, Phase::kEnvReset);
@@ -62,21 +62,28 @@ void RolloutCollector::StartRollout(uint64_t horizon, PhaseClock& clock) {
   }
   if (env_.takes_seeds()) {
     const PhaseSpan span(clock, Phase::kEnvReset);
-    AssignSeeds(env_.resets_itself() ? horizon : std::min(horizon, kMostSeedsAhead));
+    AssignSeeds(env_.resets_itself() ? part.steps : std::min(part.steps, kMostSeedsAhead));
   }
-  queue_.Start(horizon);
+  Begin(part);
+}
+
+void RolloutCollector::Begin(const RolloutPart& part) {
+  part_ = part;
+  buffers_.Begin(part);
+  queue_.Start(part.steps);
   recorder_.StartRollout(buffers_, queue_.chunks());
 }
 
 // Before the first step of a rollout, with the seeds of the rows.
 void RolloutCollector::ResetRows(uint64_t begin, uint64_t end) {
-  const uint64_t first = buffers_.horizon();  // the slot of the first state
+  const uint64_t first = buffers_.room();  // the slot of the first state
   std::optional<BoundsCheck> bounds;
   if (gate_.on()) bounds = CheckBoundsOfReset(env_.id(), begin, end, nullptr, buffers_.OfReset(first));
   const bp_status status = env_.Reset(buffers_.slot(first), begin, end, nullptr, recorder_.rows().seeds.data());
   if (status != BP_OK) env_.Fail(status, "reset");
   if (bounds) bounds->Compare();
   buffers_.TakeReset(first, begin, end);
+  buffers_.Forget(0, begin, end);
 }
 
 // A row may end in every step, so it may need one seed per step. Its count of episodes advances when they are recorded.
@@ -88,15 +95,31 @@ void RolloutCollector::AssignSeeds(uint64_t per_row) {
   env_.NextSeeds(per_row, next_seeds_);
 }
 
-bool RolloutCollector::Collect(uint64_t horizon, std::vector<PhaseClock>& clocks) {
-  StartRollout(horizon, clocks[0]);
-  if (!run_.Run(runners_, clocks, [this](unsigned runner, PhaseClock& clock) { RunChunks(runner, clock); })) return false;
+bool RolloutCollector::Collect(const RolloutPart& part, std::vector<PhaseClock>& clocks) {
+  StartRollout(part, clocks[0]);
+  if (!(part.count > 1 && PlaysAlone() ? RunAlone(clocks[0]) : RunAll(clocks))) return false;
   if (env_.resets_itself()) RecordAllSteps(clocks[0]);
   if (gate_.on()) CheckFirstIteration();
-  policy_steps_ += horizon;
+  policy_steps_ += part.steps;
   const PhaseSpan span(clocks[0], Phase::kBatchBuild);
   delivery_.Merge(queue_.chunks(), buffers_, wants_moments_);
   return true;
+}
+
+bool RolloutCollector::RunAll(std::vector<PhaseClock>& clocks) {
+  alone_ = false;
+  return run_.Run(runners_, clocks, [this](unsigned runner, PhaseClock& clock) { RunChunks(runner, clock); });
+}
+
+bool RolloutCollector::RunAlone(PhaseClock& clock) {
+  alone_ = true;
+  if (part_.index == 0) WatchCloselyIfInDoubt();
+  const Phase before = clock.current();
+  RunChunks(0, clock);
+  clock.Switch(before);
+  if (part_.last()) RestoreThreadState(Suspects());
+  tls_running_plugin = "";
+  return !run_.stopped();
 }
 
 void RolloutCollector::RunChunks(unsigned runner, PhaseClock& clock) {
@@ -142,7 +165,7 @@ void RolloutCollector::CheckDelivered() {
 void RolloutCollector::RefuseAction(const Chunk& chunk) const {
   const BadAction bad = actions_.Find(chunk.t, chunk.begin, chunk.end);
   const auto source = FirstNonFinite(buffers_, bad.row, bad.row + 1, chunk.t);
-  backplane::RefuseAction(bad, fmt::format("at step {} of the rollout", chunk.t + 1),
+  backplane::RefuseAction(bad, fmt::format("at step {} of the rollout", buffers_.first() + chunk.t + 1),
                           source ? std::optional(source->text) : std::nullopt, env_, learner_);
 }
 
@@ -199,6 +222,8 @@ void RolloutCollector::RecordAllSteps(PhaseClock& clock) {
 
 bp_delivery RolloutCollector::Delivery() {
   bp_delivery delivery = delivery_.Make(buffers_, learner_, env_.rows());
+  delivery.index = static_cast<uint32_t>(part_.index);
+  delivery.count = static_cast<uint32_t>(part_.count);
   delivery.env_steps = env_steps();
   return delivery;
 }

@@ -2,6 +2,9 @@
 // episodes and resets ended rows. A step copies, allocates and locks nothing. Results depend only on rows and chunks, never on
 // the number of threads.
 //
+// A learner may take a rollout in parts (rollout_part.hpp). Each is collected like a short rollout that continues the last one,
+// in buffers that have room for one part.
+//
 // For an env that resets itself, all rows form one chunk, no work happens between two steps, and the episodes of the whole
 // rollout are counted after the last one. This lets a device run ahead.
 #pragma once
@@ -23,6 +26,7 @@
 #include "rollout/non_finite.hpp"
 #include "rollout/phase_clock.hpp"
 #include "rollout/rollout_buffers.hpp"
+#include "rollout/rollout_part.hpp"
 
 namespace backplane {
 
@@ -39,22 +43,23 @@ class RolloutCollector {
   RolloutCollector(EnvInstance& env, LearnerInstance& learner, Runners runners, const RolloutCollectorConfig& config,
                    const std::atomic<bool>& cancelled, std::function<void()> beat);
 
-  // Allocates and binds the buffers for rollouts of `horizon` steps; Collect does it when the horizon changes.
-  void Prepare(uint64_t horizon);
-  // Runs `horizon` steps of every row. False if cancelled; the rollout is then void. Throws TrialFailure. clocks[i] belongs to
+  // Allocates and binds the buffers for `room` steps; Collect does it when the room changes.
+  void Prepare(uint64_t room);
+  // Runs the part's steps of every row. False if cancelled; the rollout is then void. Throws TrialFailure. clocks[i] belongs to
   // runner i; clocks[0] is the caller's and already runs.
-  bool Collect(uint64_t horizon, std::vector<PhaseClock>& clocks);
+  bool Collect(const RolloutPart& part, std::vector<PhaseClock>& clocks);
 
-  // The use of the runners in the last Collect.
+  // The use of the runners in the last Collect, unless only the caller played a part (RunAlone), which is not measured.
   const PoolUse& use() const { return run_.use(); }
+  bool measured_use() const { return !alone_; }
 
-  // The last rollout for the learner; valid until the next Collect.
+  // The last rollout, or part, for the learner; valid until the next Collect.
   bp_delivery Delivery();
   // Call after the learner consumed the first delivery: checks that it has not written outside of it. Throws TrialFailure.
   void CheckDelivered();
   // The first non-finite observation of the last rollout, even while the learner still works on it.
   std::optional<NonFinite> NonFiniteObservation() const { return FirstNonFinite(buffers_, queue_.chunks()); }
-  const std::vector<Episode>& episodes() const { return delivery_.episodes(); }       // ended in the last rollout, by (t, row)
+  const std::vector<Episode>& episodes() const { return delivery_.episodes(); }       // ended in the last Collect, by (t, row)
   const std::vector<std::string>& info_names() const { return buffers_.info_names; }  // "ep/..." channels
   uint64_t env_steps() const { return policy_steps_ * env_.rows(); }
   uint64_t policy_steps() const { return policy_steps_; }
@@ -65,7 +70,7 @@ class RolloutCollector {
   // rollout then plays chunks itself or sets the results of others, and ends it when it has all of them. For envs with
   // snapshots that do not reset themselves. [control]
   uint64_t chunks() const { return queue_.chunks().size(); }
-  void BeginShared(uint64_t horizon, PhaseClock& clock);
+  void BeginShared(const RolloutPart& part, PhaseClock& clock);
   ChunkStart StartOf(uint64_t chunk);                                                     // of a chunk that has not been played
   bool PlayShared(const std::vector<uint64_t>& chunks, std::vector<PhaseClock>& clocks);  // false if cancelled
   bool SetPlayed(const ChunkPlayed& played);                                              // false: it does not fit
@@ -74,7 +79,7 @@ class RolloutCollector {
   // of those chunks that it has not played last. Its first rollout stays in its own memory, because bounds checks compare rows
   // that other processes would write.
   void SetPolicySteps(uint64_t policy_steps) { policy_steps_ = policy_steps; }
-  void BeginGiven(uint64_t horizon, const SharedMemory::Block& owners, PhaseClock& clock);
+  void BeginGiven(const RolloutPart& part, const SharedMemory::Block& owners, PhaseClock& clock);
   bool SetStart(const ChunkStart& start);  // false: it does not fit
   bool PlayGiven(const std::vector<uint64_t>& chunks, std::vector<PhaseClock>& clocks);
   ChunkPlayed PlayedOf(uint64_t chunk);  // without its channels if the owner sees them in shared memory
@@ -100,7 +105,12 @@ class RolloutCollector {
                uint64_t horizon);
 
  private:
-  void StartRollout(uint64_t horizon, PhaseClock& clock);
+  void StartRollout(const RolloutPart& part, PhaseClock& clock);
+  void Begin(const RolloutPart& part);
+  bool RunAll(std::vector<PhaseClock>& clocks);
+  // The caller plays all of a part, without the system calls of RunAll, which take longer than a step of a simple env.
+  bool RunAlone(PhaseClock& clock);
+  bool PlaysAlone() const { return (runners_.threads == 1 || queue_.chunks().size() == 1) && !runners_.pool.pins(); }
   void ResetRows(uint64_t begin, uint64_t end);
   bool Fits(const ChunkPlayed& played) const;
   void RunChunks(unsigned runner, PhaseClock& clock);
@@ -132,6 +142,8 @@ class RolloutCollector {
   BoundsCheckGate gate_;
   bool first_delivery_ = false;  // the learner has it, or is about to get it
   uint64_t policy_steps_ = 0;
+  RolloutPart part_;    // the last one
+  bool alone_ = false;  // RunAlone played it
   bool started_ = false;
   // Per chunk: the snapshots of rows that another process played last; absent: the rows are in env_.
   std::vector<std::optional<std::vector<std::byte>>> elsewhere_;

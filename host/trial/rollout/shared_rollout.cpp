@@ -17,24 +17,23 @@ uint64_t FinalBytes(const RolloutBuffers::Observed& seen) { return seen.finals ?
 
 }  // namespace
 
-void RolloutCollector::BeginShared(uint64_t horizon, PhaseClock& clock) {
+void RolloutCollector::BeginShared(const RolloutPart& part, PhaseClock& clock) {
   const PhaseSpan span(clock, Phase::kBatchBuild);
-  Prepare(horizon);
+  Prepare(part.room);
   buffers_.Continue();
   fresh_ = !std::exchange(started_, true);
   if (fresh_) elsewhere_.clear();
   elsewhere_.resize(queue_.chunks().size());
-  queue_.Start(horizon);
-  recorder_.StartRollout(buffers_, queue_.chunks());
+  Begin(part);
 }
 
-void RolloutCollector::BeginGiven(uint64_t horizon, const SharedMemory::Block& owners, PhaseClock& clock) {
+void RolloutCollector::BeginGiven(const RolloutPart& part, const SharedMemory::Block& owners, PhaseClock& clock) {
   const SharedMemory::Block block = gate_.on() ? SharedMemory::Block() : owners;
   if (config_.shared && config_.shared->block() != block) {
     buffers_.Release();
     config_.shared->Use(block);
   }
-  BeginShared(horizon, clock);
+  BeginShared(part, clock);
 }
 
 ChunkStart RolloutCollector::StartOf(uint64_t index) {
@@ -71,7 +70,7 @@ bool RolloutCollector::PlayShared(const std::vector<uint64_t>& chunks, std::vect
 
 bool RolloutCollector::PlayGiven(const std::vector<uint64_t>& chunks, std::vector<PhaseClock>& clocks) {
   queue_.StartOnly(chunks);
-  if (!run_.Run(runners_, clocks, [this](unsigned runner, PhaseClock& clock) { RunChunks(runner, clock); })) return false;
+  if (!RunAll(clocks)) return false;
   if (gate_.on()) CheckFirstIteration();
   return true;
 }

@@ -49,9 +49,9 @@ class WorkerGroup : public PlayElsewhere {
   // Starts a turn before the next evaluation is planned: sends the learner's state to the workers.
   void BeginTurn(const bp_limits& limits, std::vector<std::byte> state);
   bool Play(const bp_request& request, JobQueue* queue, CandidateScores* scores, std::vector<PhaseClock>& clocks) override;
-  // Plays a rollout of `horizon` steps in `collector`, whose learner's policy is `policy`; absent: the workers load the state
-  // of BeginTurn and plan. False if cancelled. Throws like Play.
-  bool PlayRollout(uint64_t horizon, const std::optional<std::vector<std::byte>>& policy, RolloutCollector* collector,
+  // Plays a rollout, or one part, in `collector`, whose learner's policy is `policy`; absent: the workers load the state of
+  // BeginTurn and plan. False if cancelled. Throws like Play.
+  bool PlayRollout(const RolloutPart& part, const std::optional<std::vector<std::byte>>& policy, RolloutCollector* collector,
                    std::vector<PhaseClock>& clocks);
   PoolUse use() const override { return use_; }
   SharedMemory* memory() const { return setup_.memory; }  // for the rollout buffers
@@ -107,7 +107,7 @@ class WorkerGroup : public PlayElsewhere {
   bool AllAreDone() const;
 
   // rollout_turn.cpp
-  void StartRollout(uint64_t horizon, const std::optional<std::vector<std::byte>>& policy, RolloutCollector* collector);
+  void StartRollout(const RolloutPart& part, const std::optional<std::vector<std::byte>>& policy, RolloutCollector* collector);
   void ShareChunks(uint64_t chunks);
   void OrderChunks();
   void OrderChunks(size_t i);

@@ -11,11 +11,12 @@
 #include "rollout/candidate_scores.hpp"
 #include "rollout/chunk_share.hpp"
 #include "rollout/phase_clock.hpp"
+#include "rollout/rollout_part.hpp"
 #include "workers/frame.hpp"
 
 namespace backplane {
 
-inline constexpr uint32_t kWorkerProtocol = 3;
+inline constexpr uint32_t kWorkerProtocol = 4;
 
 // A worker has started.
 struct Hello {
@@ -89,10 +90,11 @@ struct StartMessage {
   static void Fields(auto& self, auto&& visit) { ChunkStart::Fields(self.start, visit); }
 };
 
-// Chunks of a rollout. A chunk without a StartMessage continues from the worker's last rollout.
+// Chunks of a rollout or of one part. A chunk without a StartMessage continues from the worker's last rollout.
 struct RolloutOrder {
   static constexpr FrameKind kKind = FrameKind::kRollout;
-  uint64_t number = 0, horizon = 0, policy_steps = 0;
+  uint64_t number = 0, policy_steps = 0;
+  RolloutPart part;
   uint8_t whole = 0;   // 1: `state` is the learner's state before a plan with `limits`; 0: its policy
   bp_limits limits{};  // only used with a whole state
   std::vector<std::byte> state;
@@ -100,7 +102,7 @@ struct RolloutOrder {
   std::vector<uint64_t> chunks;
 
   static void Fields(auto& self, auto&& visit) {
-    visit(self.number), visit(self.horizon), visit(self.policy_steps), visit(self.whole), visit(self.limits);
+    visit(self.number), visit(self.policy_steps), visit(self.part), visit(self.whole), visit(self.limits);
     visit(self.state), visit(self.shared), visit(self.chunks);
   }
 };

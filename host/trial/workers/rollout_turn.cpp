@@ -1,4 +1,4 @@
-// A rollout that the workers play, chunk by chunk.
+// A rollout, or one of its parts, that the workers play, chunk by chunk.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,16 +15,16 @@ constexpr uint64_t kMostLossesInResult = 20;
 
 }  // namespace
 
-bool WorkerGroup::PlayRollout(uint64_t horizon, const std::optional<std::vector<std::byte>>& policy,
+bool WorkerGroup::PlayRollout(const RolloutPart& part, const std::optional<std::vector<std::byte>>& policy,
                               RolloutCollector* collector, std::vector<PhaseClock>& clocks) {
   const int64_t began_ns = NowNs();
   clock_.Look();
   deadline_ns_ = std::numeric_limits<int64_t>::max();
-  collector->BeginShared(horizon, clocks[0]);
+  collector->BeginShared(part, clocks[0]);
   std::vector<uint64_t> left;
   {
     const PhaseSpan waits(clocks[0], Phase::kIdle);
-    StartRollout(horizon, policy, collector);
+    StartRollout(part, policy, collector);
     for (OrderChunks(); !ChunksAreDone(); OrderChunks()) {
       if (MustEnd()) return false;
       Listen(nullptr);
@@ -45,7 +45,7 @@ bool WorkerGroup::PlayRollout(uint64_t horizon, const std::optional<std::vector<
   return true;
 }
 
-void WorkerGroup::StartRollout(uint64_t horizon, const std::optional<std::vector<std::byte>>& policy,
+void WorkerGroup::StartRollout(const RolloutPart& part, const std::optional<std::vector<std::byte>>& policy,
                                RolloutCollector* collector) {
   ++turn_.number;
   end_sent_ = true;  // a worker is done when it has played its chunks
@@ -53,8 +53,8 @@ void WorkerGroup::StartRollout(uint64_t horizon, const std::optional<std::vector
   cpu_s_ = most_cpu_s_ = 0;
   threads_ = 0;
   RolloutOrder order{.number = turn_.number,
-                     .horizon = horizon,
                      .policy_steps = collector->policy_steps(),
+                     .part = part,
                      .whole = policy ? uint8_t{0} : uint8_t{1},
                      .limits = turn_.limits,
                      .state = policy ? *policy : turn_.state,

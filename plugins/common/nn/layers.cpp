@@ -90,7 +90,7 @@ T* TrunkBackward(const Trunk& trunk, Activation activation, const std::vector<Pa
       return d;
     }
     LayerGradient(trunk[i], i > 0 ? results[i - 1].data() : x, d, rows, weights[i].forward.precision(), scratch, gradient);
-    if (i == 0) return nullptr;
+    if (i == 0 && weights[0].backward.k() == 0) return nullptr;
     Multiply<T>(d, weights[i].backward, nullptr, rows, other);
     std::swap(d, other);
   }

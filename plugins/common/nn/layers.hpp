@@ -63,8 +63,9 @@ void LayerGradient(const Layer& layer, const T* x, const T* d, int64_t rows, Pre
                    T* gradient);
 
 // Adds the gradients of all hidden layers, each in the precision of its forward product, given `d` [rows, latent] at the last
-// output. Overwrites `d` and `other`, which both hold rows * the widest layer. Returns d without hidden layers, else NULL. If x
-// is NULL, it omits the first layer's weights and returns the derivative at its sums in one of the two buffers.
+// output. Overwrites `d` and `other`, which both hold rows * the widest layer. Returns d without hidden layers. If x is NULL,
+// it omits the first layer's weights and returns the derivative at its sums in one of the two buffers; otherwise the derivative
+// at x in one of them if the first layer is packed for it, else NULL.
 template <class T>
 T* TrunkBackward(const Trunk& trunk, Activation activation, const std::vector<PackedLayer<T>>& weights, const T* x,
                  const Activations<T>& results, int64_t rows, T* d, T* other, Packed<T>* scratch, T* gradient);

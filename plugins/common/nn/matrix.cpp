@@ -296,6 +296,7 @@ template class Packed<double>;
 template void Multiply(const float*, const Packed<float>&, const float*, int64_t, float*);
 template void Multiply(const double*, const Packed<double>&, const double*, int64_t, double*);
 template void MultiplyAdd(const float*, const Packed<float>&, int64_t, float*);
+template void MultiplyAdd(const double*, const Packed<double>&, int64_t, double*);
 template void MultiplyTransposedAdd(const float*, int64_t, const Packed<float>&, float*);
 template void MultiplyTransposedAdd(const double*, int64_t, const Packed<double>&, double*);
 

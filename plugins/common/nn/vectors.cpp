@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "nn/simd.hpp"
+#include "nn/tanh.hpp"
 
 namespace backplane::nn {
 namespace {
@@ -24,29 +25,16 @@ BP_NN_LOOP(ReluBackwardLoop, (const T* __restrict y, T* __restrict d, int64_t n)
 BP_NN_LOOP(SquareLoop, (const T* __restrict x, int64_t n, T* __restrict out), out[i] = x[i] * x[i])
 BP_NN_LOOP(AddLoop, (const T* __restrict x, int64_t n, T* __restrict sum), sum[i] += x[i])
 BP_NN_LOOP(ScaleLoop, (T factor, int64_t n, T* x), x[i] *= factor)
+BP_NN_LOOP(MixLoop, (T rest, T share, const T* __restrict x, int64_t n, T* __restrict y), y[i] = rest * y[i] + share * x[i])
 
 #undef BP_NN_LOOP
 
-// The coefficients of Eigen's ptanh_float.
 template <Isa isa>
 BP_NN_INLINE void TanhBlock(float* values) {
-  using V = Vec<float, isa>;
-  V x;
+  Vec<float, isa> x;
   Load(values, &x);
-  const V limit = V{} + 7.90531110763549805f;
-  x = x > limit ? limit : x;
-  x = x < -limit ? -limit : x;
-  const V s = x * x;
-  V p = s * -2.76076847742355e-16f + 2.00018790482477e-13f;
-  p = p * s - 8.60467152213735e-11f;
-  p = p * s + 5.12229709037114e-08f;
-  p = p * s + 1.48572235717979e-05f;
-  p = p * s + 6.37261928875436e-04f;
-  p = p * s + 4.89352455891786e-03f;
-  V q = s * 1.19825839466702e-06f + 1.18534705686654e-04f;
-  q = q * s + 2.26843463243900e-03f;
-  q = q * s + 4.89352518554385e-03f;
-  Store(x * p / q, values);
+  TanhOf<isa>(&x);
+  Store(x, values);
 }
 
 struct TanhLoop {
@@ -151,6 +139,10 @@ void Scale(double factor, int64_t n, T* values) {
   Dispatch<ScaleLoop<T>>(static_cast<T>(factor), n, values);
 }
 template <class T>
+void Mix(double share, const T* x, int64_t n, T* values) {
+  Dispatch<MixLoop<T>>(static_cast<T>(1 - share), static_cast<T>(share), x, n, values);
+}
+template <class T>
 void AddRows(const T* x, int64_t rows, int64_t n, T* sum) {
   Dispatch<AddRowsLoop<T>>(x, rows, n, sum);
 }
@@ -194,6 +186,7 @@ void Adam(const AdamStep& s, const T* gradient, int64_t n, T* m, T* v, T* values
   template void Square(const T*, int64_t, T*);               \
   template void Add(const T*, int64_t, T*);                  \
   template void Scale(double, int64_t, T*);                  \
+  template void Mix(double, const T*, int64_t, T*);          \
   template void AddRows(const T*, int64_t, int64_t, T*);     \
   template double SumOfSquares(const T*, int64_t);           \
   template void SquareSums::Add(int64_t, const T*, int64_t); \

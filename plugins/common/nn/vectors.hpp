@@ -28,6 +28,8 @@ template <class T>
 void Add(const T* x, int64_t n, T* sum);  // sum += x
 template <class T>
 void Scale(double factor, int64_t n, T* values);
+template <class T>
+void Mix(double share, const T* x, int64_t n, T* values);  // values = (1 - share) * values + share * x
 // sum [n] += the rows of x [rows, n]
 template <class T>
 void AddRows(const T* x, int64_t rows, int64_t n, T* sum);

@@ -29,7 +29,7 @@ void Optimizer<T>::Step(const StepOptions& options, const Parallel& parallel, St
   stats->grad_norm = std::sqrt(clips[0].squares + clips[1].squares);
   if (skips(stats->grad_norm)) return;
   rl::NeedFinite("gradient norm", stats->grad_norm, hint_);
-  const nn::AdamStep step{.lr = options.lr, .step = ++steps_};
+  const nn::AdamStep step{.lr = options.lr, .eps = options.eps, .step = ++steps_};
   ForNumbers(parallel, size(), [&](int64_t begin, int64_t end) {
     for (const Clip& clip : clips) {
       const int64_t from = std::max(begin, clip.begin), n = std::min(end, clip.end) - from;
@@ -48,10 +48,10 @@ void Optimizer<T>::RequireFiniteState() const {
 }
 
 template <class T>
-void Optimizer<T>::Tell(bp::NamedTensors* out) const {
-  out->Add("adam.m", m_);
-  out->Add("adam.v", v_);
-  out->AddNumber("adam.steps", steps_);
+void Optimizer<T>::Tell(bp::NamedTensors* out, const std::string& prefix) const {
+  out->Add(prefix + "adam.m", m_);
+  out->Add(prefix + "adam.v", v_);
+  out->AddNumber(prefix + "adam.steps", steps_);
 }
 
 template <class T>

@@ -17,6 +17,7 @@ struct StepOptions {
   double kl_stop;             // an estimate above this skips the step; 0: no limit
   int64_t split = 0;          // if positive, limits the norms of [0, split) and [split, size) separately
   bool may_overflow = false;  // float16: a loss or a norm that is not finite skips the step and sets overflowed
+  double eps = 1e-5;          // of Adam
 };
 
 template <class T>
@@ -38,8 +39,8 @@ class Optimizer {
   T* gradient() { return gradient_.data(); }
   const T* gradient() const { return gradient_.data(); }
 
-  // Adam's state, as "adam.m", "adam.v" and "adam.steps".
-  void Tell(bp::NamedTensors* out) const;
+  // Adam's state, as "adam.m", "adam.v" and "adam.steps" after `prefix`.
+  void Tell(bp::NamedTensors* out, const std::string& prefix = "") const;
   // Parameters and Adam's state. Load throws bp::Error for invalid states.
   void Save(const bp::Writer& writer) const;
   void Load(const bp::Reader& reader);

@@ -8,8 +8,10 @@
 
 namespace backplane::on_policy {
 
-Tower MakeTower(int64_t inputs, const std::vector<int64_t>& hidden, int64_t outputs, Activation activation, int64_t* size) {
-  Tower tower{{}, {}, activation, inputs, *size};
+Tower MakeTower(int64_t inputs, const std::vector<int64_t>& hidden, int64_t outputs, Activation activation, int64_t* size,
+                int64_t memory) {
+  Tower tower{{}, {}, {}, activation, inputs, *size};
+  if (memory > 0) tower.memory = nn::MakeGru(inputs, memory, size), inputs = memory, tower.widest = memory;
   const auto add = [&](int64_t out) {
     const nn::Layer layer{inputs, out, *size, *size + inputs * out};
     *size += (inputs + 1) * out;
@@ -17,7 +19,7 @@ Tower MakeTower(int64_t inputs, const std::vector<int64_t>& hidden, int64_t outp
     tower.widest = std::max(tower.widest, out);
     return layer;
   };
-  if (!hidden.empty()) tower.widest = 0;
+  if (!hidden.empty() && memory == 0) tower.widest = 0;
   for (const int64_t out : hidden) tower.hidden.push_back(add(out));
   tower.head = add(outputs);
   tower.end = *size;
@@ -25,6 +27,7 @@ Tower MakeTower(int64_t inputs, const std::vector<int64_t>& hidden, int64_t outp
 }
 
 void TellTower(const Tower& tower, const std::string& name, const float* params, bp::NamedTensors* out) {
+  if (tower.memory.size > 0) nn::TellGru(tower.memory, name + ".memory", params, out);
   for (size_t i = 0; i < tower.hidden.size(); ++i)
     nn::TellLayer(tower.hidden[i], name + "." + std::to_string(i), params, true, out);
   nn::TellLayer(tower.head, name + ".head", params, true, out);
@@ -32,10 +35,10 @@ void TellTower(const Tower& tower, const std::string& name, const float* params,
 
 void InitTowers(const Tower& actor, const Tower& critic, uint64_t seed, bool orthogonal, float* params) {
   uint64_t number = 0;
-  const auto init = [&](const nn::Layer& layer, double gain) {
-    InitLayer(layer, gain, orthogonal, bp_seed(seed, BP_PURPOSE_LEARNER, 1, number++), params);
-  };
+  const auto key = [&] { return bp_seed(seed, BP_PURPOSE_LEARNER, 1, number++); };
+  const auto init = [&](const nn::Layer& layer, double gain) { InitLayer(layer, gain, orthogonal, key(), params); };
   for (const auto& [tower, head_gain] : {std::pair{&actor, 0.01}, std::pair{&critic, 1.0}}) {
+    if (tower->memory.size > 0) nn::InitGru(tower->memory, orthogonal, key(), params);
     for (const nn::Layer& layer : tower->hidden) init(layer, std::sqrt(2.0));
     init(tower->head, head_gain);
   }
@@ -47,15 +50,19 @@ void PackedTower<T>::Pack(const Tower& tower, const T* params, bool backward, si
   for (int64_t piece = 0; piece < Pieces(tower, first); piece += backward ? 1 : 2) PackPiece(tower, params, piece, first);
 }
 
-// Each layer's forward and then backward weights; the derivative at the first hidden layer's inputs is not needed.
+// Each layer's forward and then backward weights, then the memory's. Without a memory, the derivative at the first hidden
+// layer's inputs is not needed.
 template <class T>
 void PackedTower<T>::PackPiece(const Tower& tower, const T* params, int64_t piece, size_t first) {
   const size_t i = first + static_cast<size_t>(piece) / 2;
+  const bool is_forward = piece % 2 == 0;
+  if (i > hidden.size())
+    return is_forward ? memory.PackForward(tower.memory, params) : memory.PackBackward(tower.memory, params);
   const bool is_head = i == hidden.size();
   const nn::Layer& from = is_head ? tower.head : tower.hidden[i];
   nn::PackedLayer<T>& to = is_head ? head : hidden[i];
-  if (piece % 2 == 0) to.PackForward(from, params, precision);
-  if (piece % 2 == 1 && (is_head || i > 0)) to.PackBackward(from, params, precision);
+  if (is_forward) to.PackForward(from, params, precision);
+  if (!is_forward && (is_head || i > 0 || tower.memory.size > 0)) to.PackBackward(from, params, precision);
 }
 
 template <class T>
@@ -63,6 +70,7 @@ void TowerWork<T>::Reserve(const Tower& tower, int64_t rows, bool backward) {
   const auto grow = [rows](std::vector<T>* buffer, int64_t columns) {
     if (buffer->size() < static_cast<size_t>(rows * columns)) buffer->resize(rows * columns);
   };
+  if (tower.memory.size > 0) memory.Reserve(tower.memory, rows, backward);
   nn::Reserve(tower.hidden, rows, &results);
   grow(&head, tower.head.out);
   if (backward) grow(&d_head, tower.head.out), grow(&d, tower.widest), grow(&other, tower.widest);
@@ -71,6 +79,10 @@ void TowerWork<T>::Reserve(const Tower& tower, int64_t rows, bool backward) {
 template <class T>
 void ForwardHidden(const Tower& tower, const PackedTower<T>& weights, const T* params, const T* x, int64_t rows,
                    TowerWork<T>* w) {
+  if (tower.memory.size > 0) {
+    nn::GruForward(tower.memory, weights.memory, params, x, w->sequences, &w->memory);
+    x = w->memory.state.data();
+  }
   w->latent = TrunkForward(tower.hidden, tower.activation, weights.hidden, params, x, rows, &w->results);
 }
 
@@ -86,8 +98,14 @@ const T* Backward(const Tower& tower, const PackedTower<T>& weights, const T* x,
   LayerGradient(tower.head, w->latent, w->d_head.data(), rows, weights.precision, &w->packed, gradient);
   nn::Multiply<T>(w->d_head.data(), weights.head.backward, nullptr, rows, w->d.data());
   if (d_latent) nn::Add(d_latent, rows * tower.latent(), w->d.data());
-  return TrunkBackward(tower.hidden, tower.activation, weights.hidden, x, w->results, rows, w->d.data(), w->other.data(),
-                       &w->packed, gradient);
+  const bool remembers = tower.memory.size > 0;
+  const T* const seen = remembers ? w->memory.state.data() : x;
+  const T* const d = TrunkBackward(tower.hidden, tower.activation, weights.hidden, seen, w->results, rows, w->d.data(),
+                                   w->other.data(), &w->packed, gradient);
+  if (!remembers) return d;
+  std::copy_n(d, rows * tower.memory.size, w->memory.d.data());
+  nn::GruBackward(tower.memory, weights.memory, x, w->sequences, &w->memory, gradient);
+  return x ? nullptr : w->memory.gates.data();
 }
 
 #define BP_INSTANTIATE(T)                                                                                       \

@@ -6,14 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "nn/gru.hpp"
 #include "nn/layers.hpp"
 
 namespace backplane::on_policy {
 
 using nn::Activation;
 
-// Hidden layers, each followed by the activation, and a head without one.
+// Perhaps a memory, hidden layers, each followed by the activation, and a head without one.
 struct Tower {
+  nn::Gru memory;    // reads the inputs; the layers read its state
   nn::Trunk hidden;  // may be empty
   nn::Layer head;
   Activation activation;
@@ -21,8 +23,9 @@ struct Tower {
   int64_t begin = 0, end = 0;  // its parameters
   int64_t latent() const { return head.in; }
 };
-// Parameters start at *size, which is advanced.
-Tower MakeTower(int64_t inputs, const std::vector<int64_t>& hidden, int64_t outputs, Activation activation, int64_t* size);
+// Parameters start at *size, which is advanced. `memory`: size of its state; 0: none.
+Tower MakeTower(int64_t inputs, const std::vector<int64_t>& hidden, int64_t outputs, Activation activation, int64_t* size,
+                int64_t memory = 0);
 
 // The hidden layers and the head.
 inline nn::Trunk AllLayers(const Tower& tower) {
@@ -32,10 +35,11 @@ inline nn::Trunk AllLayers(const Tower& tower) {
 }
 
 // Initialises both towers' parameters from Philox streams of `seed`: orthogonal weights with gains sqrt 2, 0.01 (the actor's
-// head), 1 (the critic's), or uniform in +-1/sqrt(in) without `orthogonal`; biases 0.
+// head), 1 (the critic's and the memories'), or uniform in +-1/sqrt(in) without `orthogonal`; biases 0.
 void InitTowers(const Tower& actor, const Tower& critic, uint64_t seed, bool orthogonal, float* params);
 
-// The layers, as "NAME.0.weight", "NAME.0.bias", ..., "NAME.head.bias".
+// The layers, as "NAME.0.weight", "NAME.0.bias", ..., "NAME.head.bias"; before them the memory, as "NAME.memory.input.weight",
+// ...
 void TellTower(const Tower& tower, const std::string& name, const float* params, bp::NamedTensors* out);
 
 // Weights packed for products; pack again after every change of the parameters. Any thread may read them.
@@ -46,9 +50,10 @@ struct PackedTower {
   // The same in pieces that threads can pack in parallel; call Reserve before.
   void Reserve(const Tower& tower) { hidden.resize(tower.hidden.size()); }
   static int64_t Pieces(const Tower& tower, size_t first = 0) {
-    return 2 * static_cast<int64_t>(tower.hidden.size() + 1 - first);
+    return 2 * static_cast<int64_t>(tower.hidden.size() + 1 - first + (tower.memory.size > 0 ? 1 : 0));
   }
   void PackPiece(const Tower& tower, const T* params, int64_t piece, size_t first = 0);
+  nn::PackedGru<T> memory;
   std::vector<nn::PackedLayer<T>> hidden;
   nn::PackedLayer<T> head;
   nn::Precision precision = nn::Precision::kFull;  // for packing and all passes
@@ -59,6 +64,9 @@ template <class T>
 struct TowerWork {
   // With `backward`, also for that pass. Later calls with at most as many rows do not reallocate.
   void Reserve(const Tower& tower, int64_t rows, bool backward);
+  // With a memory, the caller sets the rows' sequences and the states in memory.before.
+  nn::Sequences sequences;
+  nn::GruWork<T> memory;
   nn::Activations<T> results;   // of the hidden layers
   const T* latent = nullptr;    // [rows, latent], valid after a pass forward
   std::vector<T> head, d_head;  // [rows, head.out]
@@ -66,7 +74,8 @@ struct TowerWork {
   nn::Packed<T> packed;
 };
 
-// From x [rows, inputs] to work->latent; with x NULL from the first hidden layer's sums in work->results[0].
+// From x [rows, inputs] to work->latent. With x NULL from the sums of the first hidden layer in work->results[0], or of the
+// memory's input in work->memory.gates.
 template <class T>
 void ForwardHidden(const Tower& tower, const PackedTower<T>& weights, const T* params, const T* x, int64_t rows,
                    TowerWork<T>* work);
@@ -75,8 +84,9 @@ template <class T>
 void Forward(const Tower& tower, const PackedTower<T>& weights, const T* params, const T* x, int64_t rows, TowerWork<T>* work);
 
 // Adds the gradients of all weights, for work->d_head and d_latent [rows, latent], an additional derivative at the latent or
-// NULL. Returns the derivative at the input of a tower without hidden layers. If x is NULL, omits the first layer's weights and
-// returns the derivatives at its sums. Otherwise returns NULL. Valid until the next call.
+// NULL. Returns the derivative at the input of a tower without hidden layers and memory. If x is NULL, omits the weights of the
+// first layer, or of the memory's input, and returns the derivatives at the sums. Otherwise returns NULL. Valid until the next
+// call.
 template <class T>
 const T* Backward(const Tower& tower, const PackedTower<T>& weights, const T* x, const T* d_latent, int64_t rows,
                   TowerWork<T>* work, T* gradient);

@@ -53,11 +53,16 @@ std::string TextOf(const MlpForm& form) {
   const auto channel = [](const char* key, const std::string& name) {
     return name.empty() ? "" : ",\"" + std::string(key) + "\":" + Quoted(name);
   };
-  return R"({"kind":"mlp","obs":)" + List(Quoted, form.obs) + channel("mask", form.mask) + channel("alive", form.alive) +
-         channel("action", form.action) + R"(,"dtype":)" + Quoted(form.dtype) + R"(,"activation":)" +
-         (form.activation == nn::Activation::kTanh ? R"("tanh")" : R"("relu")") + R"(,"layers":)" + List(layer, form.layers) +
-         R"(,"normalizer":)" + form.normalizer + R"(,"head":)" + form.head +
-         (form.critic.empty() ? "" : R"(,"critic":)" + List(layer, form.critic)) +
+  const std::string memory = form.memory.size == 0
+                                 ? ""
+                                 : R"(,"memory":{"channel":)" + Quoted(form.carry) + R"(,"first":0,"size":)" +
+                                       std::to_string(form.memory.size) + R"(,"input":)" + layer(form.memory.input) +
+                                       R"(,"hidden":)" + layer(form.memory.hidden) + "}";
+  return R"({"kind":)" + Quoted(form.memory.size == 0 ? "mlp" : "gru") + R"(,"obs":)" + List(Quoted, form.obs) +
+         channel("mask", form.mask) + channel("alive", form.alive) + channel("action", form.action) + R"(,"dtype":)" +
+         Quoted(form.dtype) + R"(,"activation":)" + (form.activation == nn::Activation::kTanh ? R"("tanh")" : R"("relu")") +
+         R"(,"layers":)" + List(layer, form.layers) + memory + R"(,"normalizer":)" + form.normalizer + R"(,"head":)" +
+         form.head + (form.critic.empty() ? "" : R"(,"critic":)" + List(layer, form.critic)) +
          (form.log_stds == 0
               ? ""
               : R"(,"log_std":{"at":)" + at(form.log_std) + R"(,"count":)" + std::to_string(form.log_stds) + "}") +

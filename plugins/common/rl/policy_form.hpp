@@ -1,10 +1,11 @@
-// The form of a policy that is a perceptron, as JSON (kind "mlp" of ext/policy.h).
+// The form of a policy that is a perceptron, as JSON (kinds "mlp" and "gru" of ext/policy.h).
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "nn/gru.hpp"
 #include "nn/layers.hpp"
 #include "rl/env_shape.hpp"
 #include "rl/saved_shape.hpp"
@@ -30,6 +31,8 @@ struct MlpForm {
   std::string normalizer = "null";    // NormalizerText
   std::string head;                   // HeadText
   nn::Trunk critic = {};              // empty: not described
+  nn::Gru memory = {};                // in front of the layers
+  std::string carry = {};             // the channel with its state
   int64_t log_std = 0, log_stds = 0;  // first parameter and number of the actions' log-deviations; 0: none
 };
 

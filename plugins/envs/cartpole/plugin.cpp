@@ -4,6 +4,10 @@
 #include "backplane/env.hpp"
 #include "rows.hpp"
 
+// Numbers of an observation: the whole state, or without the velocities.
+enum class Observed { kAll, kPositions };
+constexpr auto WordsOf(Observed) { return bp::Words<Observed>({{"all", Observed::kAll}, {"positions", Observed::kPositions}}); }
+
 class CartPole {
  public:
   static constexpr bp::About kAbout{.id = "env.cartpole",
@@ -15,16 +19,24 @@ class CartPole {
   struct Options {
     bool sutton_barto_reward = false;
     int64_t max_episode_steps = 500;
+    Observed observe = Observed::kAll;
   };
   static constexpr bp::OptionTable kOptions{
       bp::Opt("sutton_barto_reward", &Options::sutton_barto_reward,
               "Rewards 0 per step and -1 for the fall, instead of 1 per step."),
       bp::Opt("max_episode_steps", &Options::max_episode_steps, "[1,)",
               "Steps after which the host ends an episode; 200 for CartPole-v0."),
+      bp::Opt("observe", &Options::observe,
+              "positions: hides both velocities, so that an observation does not determine the state.",
+              {.flags = BP_PARAM_LATER}),
   };
 
   CartPole(const Options& options, uint64_t rows)
-      : spec_(SpecOf(options)), sutton_barto_reward_(options.sutton_barto_reward), rows_(rows), streams_(rows) {}
+      : spec_(SpecOf(options)),
+        sutton_barto_reward_(options.sutton_barto_reward),
+        observed_(options.observe == Observed::kAll ? 4 : 2),
+        rows_(rows),
+        streams_(rows) {}
   bp::EnvSpec Spec() const { return spec_; }
 
   void Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
@@ -37,7 +49,7 @@ class CartPole {
         *value = stream.Range(-cartpole::kResetRange, cartpole::kResetRange);
       streams_[r] = stream;
       rows_.Set(r, state);
-      state.Observe(obs[r].data());
+      Show(state, obs[r].data());
     }
   }
 
@@ -47,11 +59,11 @@ class CartPole {
     const auto terminated = slot.Rows(terminated_);
     // Adjacent rows, which are common but not guaranteed, take one call.
     const auto dense = [](const auto& rows, auto n) { return rows[1].data() - rows[0].data() == n; };
-    const bool all = dense(action, 1) && dense(obs, 4) && dense(reward, 1) && dense(terminated, 1);
+    const bool all = dense(action, 1) && dense(obs, observed_) && dense(reward, 1) && dense(terminated, 1);
     for (uint64_t first = begin, n = all ? end - begin : 1; first < end; first += n) {
       float* const rewards = reward[first].data();
       uint8_t* const fallen = terminated[first].data();
-      rows_.Step(first, first + n, action[first].data(), obs[first].data(), fallen);
+      StepRows(first, n, action[first].data(), obs[first].data(), fallen);
       if (sutton_barto_reward_)
         std::transform(fallen, fallen + n, rewards, [](uint8_t fell) { return fell ? -1.f : 0.f; });
       else
@@ -80,7 +92,7 @@ class CartPole {
   void SetState(uint64_t row, const double* values, const bp::Slot& slot) {
     const cartpole::State state{values[0], values[1], values[2], values[3]};
     rows_.Set(row, state);
-    state.Observe(slot.Row(obs_, row).data());
+    Show(state, slot.Row(obs_, row).data());
   }
 
   // Pictures: 120 pixels a metre, the cart's axle at kTrack.
@@ -107,11 +119,24 @@ class CartPole {
   }
 
  private:
+  void Show(const cartpole::State& state, float* obs) const {
+    if (observed_ == 4) return state.Observe(obs);
+    obs[0] = static_cast<float>(state.x), obs[1] = static_cast<float>(state.theta);
+  }
+  void StepRows(uint64_t begin, uint64_t n, const int32_t* action, float* obs, uint8_t* fallen) {
+    if (observed_ == 4) return rows_.Step(begin, begin + n, action, obs, fallen);
+    static thread_local std::vector<float> all;
+    all.resize(4 * n);
+    rows_.Step(begin, begin + n, action, all.data(), fallen);
+    for (uint64_t i = 0; i < n; ++i) obs[2 * i] = all[4 * i], obs[2 * i + 1] = all[4 * i + 2];
+  }
   static bp::EnvSpec SpecOf(const Options& options) {
     constexpr double kAny = std::numeric_limits<double>::infinity();
     const double x = 2 * cartpole::kXLimit, theta = 2 * cartpole::kThetaLimit;
+    const bool all = options.observe == Observed::kAll;
     return bp::EnvSpec()
-        .Obs({-x, -kAny, -theta, -kAny}, {x, kAny, theta, kAny})
+        .Obs(all ? std::vector<double>{-x, -kAny, -theta, -kAny} : std::vector<double>{-x, -theta},
+             all ? std::vector<double>{x, kAny, theta, kAny} : std::vector<double>{x, theta})
         .ActionDiscrete(2)
         .Reward(options.sutton_barto_reward ? -1 : 1, options.sutton_barto_reward ? 0 : 1)
         .Terminated()
@@ -123,6 +148,7 @@ class CartPole {
   bp::Handle<const int32_t> action_ = spec_.Get<const int32_t>(BP_ROLE_ACTION);
   bp::Handle<uint8_t> terminated_ = spec_.Get<uint8_t>(BP_ROLE_TERMINATED);
   bool sutton_barto_reward_;
+  int observed_;  // numbers
   cartpole::Rows rows_;
   std::vector<bp::Rng> streams_;  // as the last reset left them
 };

@@ -1,6 +1,10 @@
 #include "backplane/env.hpp"
 #include "pendulum.hpp"
 
+// Numbers of an observation: all, or without the speed.
+enum class Observed { kAll, kPositions };
+constexpr auto WordsOf(Observed) { return bp::Words<Observed>({{"all", Observed::kAll}, {"positions", Observed::kPositions}}); }
+
 struct Pendulum : pendulum::State {
   static constexpr bp::About kAbout{.id = "env.pendulum",
                                     .version = "1.0.0",
@@ -11,39 +15,49 @@ struct Pendulum : pendulum::State {
   struct Model {
     double g = 10;
     int64_t max_episode_steps = 200;
+    Observed observe = Observed::kAll;
   };
   static constexpr bp::OptionTable kOptions{
       bp::Opt("g", &Model::g, "Acceleration of gravity; more makes the motor weaker in comparison.", {.unit = "m/s^2"}),
       bp::Opt("max_episode_steps", &Model::max_episode_steps, "[1,)",
               "Steps after which the host ends an episode; the env itself never does."),
+      bp::Opt("observe", &Model::observe, "positions: hides the speed, so that an observation does not determine the state.",
+              {.flags = BP_PARAM_LATER}),
   };
 
   static bp::EnvSpec Spec(const Model& model) {
     const double speed = pendulum::kMaxSpeed, torque = pendulum::kMaxTorque;
+    const bool all = model.observe == Observed::kAll;
     return bp::EnvSpec()
-        .Obs({-1, -1, -speed}, {1, 1, speed})
+        .Obs(all ? std::vector<double>{-1, -1, -speed} : std::vector<double>{-1, -1},
+             all ? std::vector<double>{1, 1, speed} : std::vector<double>{1, 1})
         .ActionBox(1, -torque, torque)
         .Reward(-(std::numbers::pi * std::numbers::pi + 0.1 * speed * speed + 0.001 * torque * torque), 0)
         .MaxEpisodeSteps(model.max_episode_steps);
   }
 
-  void Reset(const Model&, bp::Rng& rng, float* obs) {
+  void Reset(const Model& model, bp::Rng& rng, float* obs) {
     theta = rng.Range(-std::numbers::pi, std::numbers::pi);
     theta_dot = rng.Range(-1, 1);
-    Observe(obs);
+    Show(model, obs);
   }
 
   bp::StepResult Step(const Model& model, bp::Rng&, const float* action, float* obs, float*) {
     const double reward = Advance(model.g, *action);
-    Observe(obs);
+    Show(model, obs);
     return {.reward = reward};
   }
 
   static std::vector<bp::StatePart> StateParts(const Model&) { return {{"state", 2}}; }
   void GetState(const Model&, double* out) const { out[0] = theta, out[1] = theta_dot; }
-  void SetState(const Model&, const double* values, float* obs) {
+  void SetState(const Model& model, const double* values, float* obs) {
     theta = values[0], theta_dot = values[1];
-    Observe(obs);
+    Show(model, obs);
+  }
+  void Show(const Model& model, float* obs) const {
+    float all[3];
+    pendulum::State::Observe(all);
+    std::copy_n(all, model.observe == Observed::kAll ? 3 : 2, obs);
   }
 
   static bp::PictureSize SizeOfPicture(const Model&) { return {480, 330}; }

@@ -42,10 +42,43 @@ void Actor::Act(const bp_act& act) {
     obs_norm_ ? obs_norm_->Apply(from, to) : (void)std::copy_n(from, net_.obs, to);
   }
   buffers.work.Reserve(net_, n, false);
+  if (net_.carry() > 0) ReadMemory(act, &buffers);
   Forward(net_, weights_, params_, buffers.obs.data(), n, &buffers.work);
+  if (net_.carry() > 0) WriteMemory(act, buffers);
   for (int64_t i = 0; i < n; ++i) {
     ActRow(act, static_cast<int64_t>(act.begin) + i, &buffers.work.actor.head[i * net_.actions], buffers.work.critic.head[i],
            buffers.work.actor.latent + i * net_.latent(), &buffers);
+  }
+}
+
+namespace {
+
+// All rows are first entries.
+void StartSequences(const int64_t* rows, Workspace<float>* work) {
+  work->actor.sequences = work->critic.sequences = {{rows, 1}};
+}
+
+}  // namespace
+
+void Actor::ReadMemory(const bp_act& act, Buffers* buffers) const {
+  const bp::View<const float> carry(act.in[masked_ ? 2 : 1], "memory");
+  const int64_t of_actor = net_.actor.memory.size, of_critic = net_.critic.memory.size;
+  buffers->rows = static_cast<int64_t>(act.end - act.begin);
+  for (int64_t i = 0; i < buffers->rows; ++i) {
+    const float* const from = carry.At(static_cast<int64_t>(act.begin) + i);
+    std::copy_n(from, of_actor, &buffers->work.actor.memory.before[i * of_actor]);
+    if (of_critic > 0) std::copy_n(from + of_actor, of_critic, &buffers->work.critic.memory.before[i * of_critic]);
+  }
+  StartSequences(&buffers->rows, &buffers->work);
+}
+
+void Actor::WriteMemory(const bp_act& act, const Buffers& buffers) const {
+  const bp::View<float> carry(act.out[net_.discrete ? kRawAction : kRawAction + 1], "memory");
+  const int64_t of_actor = net_.actor.memory.size, of_critic = net_.critic.memory.size;
+  for (int64_t i = 0; i < buffers.rows; ++i) {
+    float* const to = carry.At(static_cast<int64_t>(act.begin) + i);
+    std::copy_n(&buffers.work.actor.memory.state[i * of_actor], of_actor, to);
+    if (of_critic > 0) std::copy_n(&buffers.work.critic.memory.state[i * of_critic], of_critic, to + of_actor);
   }
 }
 
@@ -106,11 +139,17 @@ const double* Actor::Noise(const bp_act& act, int64_t row, Buffers* buffers) {
   return normals.data();
 }
 
-void Actor::Values(int64_t n, const float* obs, float* out) {
+void Actor::Values(int64_t n, const float* obs, const float* carry, float* out) {
   value_work_.Reserve(net_, kBlock, false);
+  // The critic's memory is the last part of a row's; shared layers have one memory.
+  TowerWork<float>& critic = value_work_.critic;
+  const int64_t size = net_.actor.memory.size, before = net_.carry() - size;
+  nn::GruWork<float>& memory = net_.shared ? value_work_.actor.memory : critic.memory;
   ForBlocks({0, n}, [&](int64_t at, int64_t rows) {
     const float* x = obs + at * net_.obs;
-    TowerWork<float>& critic = value_work_.critic;
+    for (int64_t i = 0; i < rows && size > 0; ++i)
+      std::copy_n(carry + (at + i) * net_.carry() + before, size, &memory.before[i * size]);
+    StartSequences(&rows, &value_work_);
     if (net_.shared) {
       ForwardHidden(net_.actor, weights_.actor, params_, x, rows, &value_work_.actor);
       x = value_work_.actor.latent;

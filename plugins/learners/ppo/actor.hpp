@@ -10,7 +10,7 @@
 
 namespace backplane::ppo {
 
-// Outputs of `act`, in this order.
+// Outputs of `act`, in this order; the memory follows as the last, if there is one.
 enum Output { kAction, kLogp, kValue, kRawAction };
 
 class Actor {
@@ -22,12 +22,13 @@ class Actor {
   // Uses changed parameters [net.size], which must stay valid until the next call. [control]
   void Refresh(const float* params);
   void Act(const bp_act& act);  // [rows]
-  // Values of observations [n, obs], already normalised. [control]
-  void Values(int64_t n, const float* obs, float* out);
+  // Values of observations [n, obs], already normalised, with the memory before them, carry [n, net.carry()]. [control]
+  void Values(int64_t n, const float* obs, const float* carry, float* out);
 
  private:
   struct Buffers {
     Workspace<float> work;
+    int64_t rows = 0;  // of the call
     std::vector<float> obs;
     std::vector<double> noise, std, normals;
   };
@@ -37,6 +38,9 @@ class Actor {
     std::vector<double> normals;  // [latent, actions]; empty: not drawn
   };
 
+  // The memory before and after the rows of a call.
+  void ReadMemory(const bp_act& act, Buffers* buffers) const;
+  void WriteMemory(const bp_act& act, const Buffers& buffers) const;
   void ActRow(const bp_act& act, int64_t row, const float* head, float value, const float* latent, Buffers* buffers);
   double DrawSde(const bp_act& act, int64_t row, const float* mean, const float* latent, Buffers* buffers, float* out);
   const double* Noise(const bp_act& act, int64_t row, Buffers* buffers);

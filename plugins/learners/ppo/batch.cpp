@@ -6,9 +6,11 @@
 
 namespace backplane::ppo {
 
-Batch::Batch(const Net& net, const EnvShape& shape)
+Batch::Batch(const Net& net, const EnvShape& shape, int64_t sequence)
     : obs_(net.obs),
       actions_(net.actions),
+      carry_(net.carry()),
+      sequence_(sequence),
       discrete_(net.discrete),
       obs_name_(shape.obs_name),
       action_name_(shape.action_name),
@@ -43,9 +45,31 @@ void Batch::Take(const bp::Delivery& delivery, int64_t rows, const ObsNormalizer
     if (mask) std::copy_n(mask.At(t, row), actions_, &all_.mask[i * actions_]);
     if (raw) std::copy_n(raw.At(t, row), actions_, &all_.action[i * actions_]);
   }
+  if (carry_ > 0) TakeSequences(delivery, rows);
 }
 
-void Batch::Shuffle(uint64_t key, const Parallel& parallel) { shuffler_.Shuffle(key, all_.n, parallel, &order_); }
+// Cuts each row into sequences, the last of which may be shorter.
+void Batch::TakeSequences(const bp::Delivery& delivery, int64_t rows) {
+  const auto carry = delivery.Get<float>("memory");
+  const auto terminated = delivery.Get<uint8_t>("terminated"), truncated = delivery.Get<uint8_t>("truncated");
+  const int64_t steps = all_.n / rows;
+  sequences_.Clear(sequence_);
+  sequences_.fresh.assign(all_.n, 0);
+  first_carries_.clear();
+  for (int64_t begin = 0; begin < steps; begin += sequence_) {
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t t = begin; t < std::min(begin + sequence_, steps); ++t) {
+        sequences_.samples.push_back(t * rows + row);
+        if (t > 0) sequences_.fresh[t * rows + row] = *terminated.At(t - 1, row) || *truncated.At(t - 1, row);
+      }
+      sequences_.End();
+      const float* const first = carry.At(begin, row);
+      first_carries_.insert(first_carries_.end(), first, first + carry_);
+    }
+  }
+}
+
+void Batch::Shuffle(uint64_t key, const Parallel& parallel) { shuffler_.Shuffle(key, ordered(), parallel, &order_); }
 
 Minibatch<float> Batch::View(const Samples& s, int64_t n) {
   const auto data = [](const auto& values) { return values.empty() ? nullptr : values.data(); };
@@ -60,7 +84,13 @@ Minibatch<float> Batch::View(const Samples& s, int64_t n) {
           s.value.data()};
 }
 
-Minibatch<float> Batch::Select(int64_t begin, int64_t end) const {
+Minibatch<float> Batch::Select(int64_t begin, int64_t end) {
+  if (carry_ > 0) {
+    blocks_.Pack(sequences_, std::span(order_).subspan(begin, end - begin));
+    Minibatch<float> some = View(all_, blocks_.n());
+    some.index = blocks_.index(), some.blocks = &blocks_, some.carry = first_carries_.data();
+    return some;
+  }
   Minibatch<float> some = View(all_, end - begin);
   some.index = order_.data() + begin;
   return some;

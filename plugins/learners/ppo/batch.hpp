@@ -22,15 +22,17 @@ struct Samples {
 // Reuses its memory for all iterations.
 class Batch {
  public:
-  Batch(const Net& net, const EnvShape& shape);
+  // `sequence`: most samples of a sequence of a net with a memory.
+  Batch(const Net& net, const EnvShape& shape, int64_t sequence);
 
   // Copies observations and actions from a rollout of `rows` rows; the caller fills in advantages and returns. `obs_norm` may
   // be NULL.
   void Take(const bp::Delivery& delivery, int64_t rows, const ObsNormalizer* obs_norm);
-  // Reorders the samples, determined by `key`.
+  // Reorders the samples, or the sequences of a net with a memory; determined by `key`.
   void Shuffle(uint64_t key, const Parallel& parallel);
-  // Samples [begin, end) in that order, without copying; valid until the next order.
-  Minibatch<float> Select(int64_t begin, int64_t end) const;
+  int64_t ordered() const { return carry_ > 0 ? sequences_.n() : all_.n; }
+  // Samples, or sequences, [begin, end) in that order, without copying; valid until the next order, or the next call.
+  Minibatch<float> Select(int64_t begin, int64_t end);
   // The same as a contiguous copy; valid until the next call.
   Minibatch<float> Gather(int64_t begin, int64_t end);
 
@@ -40,12 +42,16 @@ class Batch {
  private:
   static Minibatch<float> View(const Samples& samples, int64_t n);
   void Resize(int64_t n, Samples* samples) const;
+  void TakeSequences(const bp::Delivery& delivery, int64_t rows);
 
-  int64_t obs_, actions_;
+  int64_t obs_, actions_, carry_, sequence_;
   bool discrete_;
   std::string obs_name_, action_name_, mask_name_;
   Samples all_, part_;
   std::vector<int64_t> order_;
+  SequenceSet sequences_;
+  SequenceBlocks blocks_;             // of a minibatch
+  std::vector<float> first_carries_;  // [sequences, carry]
   Shuffler shuffler_;
 };
 

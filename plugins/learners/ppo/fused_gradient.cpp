@@ -20,6 +20,7 @@ class Fused final : public Gradient<T> {
   }
 
   StepStats Compute(const Minibatch<T>& batch, const LossOptions& options, const T* params, T* out) override {
+    most_rows_ = batch.blocks ? batch.blocks->most_rows() : kBlock;
     pack_first_ = RunsFor(batch.n, net_.size, shards_.size()) > 1 || net_.shared;
     if (pack_first_) Pack(params);
     PackDeviations(params);
@@ -57,10 +58,23 @@ class Fused final : public Gradient<T> {
   // Observations of a block of samples, contiguous.
   const T* Observations(const Minibatch<T>& batch, int64_t begin, int64_t rows, std::vector<T>* buffer) const {
     if (!batch.index) return batch.obs + begin * net_.obs;
-    buffer->resize(kBlock * net_.obs);
+    buffer->resize(most_rows_ * net_.obs);
     for (int64_t r = 0; r < rows; ++r)
       std::copy_n(batch.obs + batch.index[begin + r] * net_.obs, net_.obs, buffer->data() + r * net_.obs);
     return buffer->data();
+  }
+
+  // Calls body(begin, rows) for each block of the samples. A memory starts with the state before each of its sequences.
+  template <class Body>
+  void ForBlocksOf(const Minibatch<T>& batch, Part part, const Tower& tower, TowerWork<T>* work, Body&& body) const {
+    if (!batch.blocks) return ForBlocks(part, body);
+    const int64_t size = tower.memory.size, first = &tower == &net_.actor ? 0 : net_.carry() - size;
+    batch.blocks->ForEach(part.begin, part.end, [&](const SequenceBlocks::Block& block) {
+      work->sequences = block.sequences;
+      for (int64_t i = 0; i < block.sequences.entries[0]; ++i)
+        std::copy_n(batch.carry + block.first_rows[i] * net_.carry() + first, size, &work->memory.before[i * size]);
+      body(block.begin, block.rows);
+    });
   }
 
   // exp(2 log_std), of which the squared latents make the variances.
@@ -76,7 +90,7 @@ class Fused final : public Gradient<T> {
     ClearActor(gradient, w);
     if (!pack_first_) PackTower(net_.actor, params, &weights_.actor);
     LossSums sums;
-    ForBlocks(part, [&](int64_t begin, int64_t rows) {
+    ForBlocksOf(context.batch, part, net_.actor, &w->net.actor, [&](int64_t begin, int64_t rows) {
       const T* obs;
       {
         const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
@@ -94,7 +108,7 @@ class Fused final : public Gradient<T> {
     ClearCritic(gradient, w);
     if (!pack_first_) PackTower(net_.critic, params, &weights_.critic);
     LossSums sums;
-    ForBlocks(part, [&](int64_t begin, int64_t rows) {
+    ForBlocksOf(context.batch, part, net_.critic, &w->net.critic, [&](int64_t begin, int64_t rows) {
       const T* obs;
       {
         const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
@@ -110,7 +124,7 @@ class Fused final : public Gradient<T> {
   // The critic is a head on the actor's latent.
   void RunShared(const LossContext<T>& context, const T* params, Part part, T* gradient, Work* w) const {
     ClearActor(gradient, w), ClearCritic(gradient, w);
-    ForBlocks(part, [&](int64_t begin, int64_t rows) {
+    ForBlocksOf(context.batch, part, net_.actor, &w->net.actor, [&](int64_t begin, int64_t rows) {
       const T* obs;
       {
         const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
@@ -126,17 +140,17 @@ class Fused final : public Gradient<T> {
   }
 
   void ClearActor(T* gradient, Work* w) const {
-    w->net.actor.Reserve(net_.actor, kBlock, true);
+    w->net.actor.Reserve(net_.actor, most_rows_, true);
     w->d_log_std.assign(net_.actions, 0);
     std::fill(gradient + net_.actor.begin, gradient + net_.actor.end, T{0});
     std::fill_n(gradient + net_.log_std, net_.log_stds(), T{0});
     if (!net_.sde) return;
-    w->squares.resize(kBlock * net_.latent());
-    w->variance.resize(kBlock * net_.actions), w->d_variance.resize(kBlock * net_.actions);
+    w->squares.resize(most_rows_ * net_.latent());
+    w->variance.resize(most_rows_ * net_.actions), w->d_variance.resize(most_rows_ * net_.actions);
   }
 
   void ClearCritic(T* gradient, Work* w) const {
-    w->net.critic.Reserve(net_.critic, kBlock, true);
+    w->net.critic.Reserve(net_.critic, most_rows_, true);
     std::fill(gradient + net_.critic.begin, gradient + net_.critic.end, T{0});
   }
 
@@ -186,7 +200,8 @@ class Fused final : public Gradient<T> {
   Net net_;
   Parallel parallel_;
   const bp_host* host_;
-  bool pack_first_ = true;  // before the runs, of which several read them
+  int64_t most_rows_ = kBlock;  // of a block
+  bool pack_first_ = true;      // before the runs, of which several read them
   PackedNet<T> weights_;
   std::vector<T> square_std_;
   nn::Packed<T> packed_square_std_;

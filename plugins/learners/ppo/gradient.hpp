@@ -11,6 +11,7 @@
 #include "on_policy/clipped_loss.hpp"
 #include "on_policy/options.hpp"
 #include "on_policy/parallel.hpp"
+#include "on_policy/sequences.hpp"
 
 namespace backplane::ppo {
 
@@ -23,6 +24,10 @@ struct Minibatch {
   const uint8_t* mask;                      // [n, actions]; NULL: all allowed
   const T *logp, *advantage, *ret, *value;  // [n] each; logp and value from acting
   const int64_t* index = nullptr;           // [n]: sample i is at index[i] of these arrays, which are longer; NULL: at i
+  // For nets with a memory: the samples' sequences, in the order of `index`, and the memory before each of them, carry
+  // [sequences, net.carry()].
+  const SequenceBlocks* blocks = nullptr;
+  const T* carry = nullptr;
   int64_t Place(int64_t i) const { return index ? index[i] : i; }
 };
 

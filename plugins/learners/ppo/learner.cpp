@@ -45,7 +45,7 @@ Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const En
       obs_norm_(net_.obs, options_.obs_epsilon, options_.obs_clip),
       reward_norm_(static_cast<int64_t>(rows_), options_.gamma),
       actor_(net_, shape, rows_, obs_norm(), SdeSteps(options_, rows_)),
-      batch_(net_, shape),
+      batch_(net_, shape, options_.memory.sequence),
       adaptive_rate_(options_.lr) {
   on_policy::CheckBootstrap(*setup.env, options_);
   InitParams(net_, seed_, options_.ortho_init, options_.log_std_init, optimizer_.params());
@@ -110,7 +110,9 @@ void Learner::DescribePolicy(const EnvShape& shape) {
                    .numbers_at = params,
                    .dtype = "float32",
                    .head = rl::HeadOf(shape),
-                   .critic = AllLayers(net_.critic),
+                   .critic = net_.carry() > 0 ? nn::Trunk() : AllLayers(net_.critic),
+                   .memory = net_.actor.memory,
+                   .carry = "memory",
                    .log_std = net_.log_std,
                    .log_stds = net_.log_stds()};
   if (options_.normalize_obs)
@@ -130,6 +132,7 @@ void Learner::DescribeSpec(const EnvShape& shape) {
   } else {
     spec_.Extra("raw_action", {net_.actions});
   }
+  if (net_.carry() > 0) spec_.Carry("memory", {net_.carry()});
   spec_.set_params(static_cast<uint64_t>(net_.size));
   if (options_.normalize_obs) spec_.set_flags(BP_LEARNER_OBS_MOMENTS);
 }
@@ -145,7 +148,7 @@ void Learner::Tensors(bp::NamedTensors* out) const {
 }
 
 StepStats Learner::Gradient(int64_t part) {
-  const Part range = PartOf(batch_.samples().n, Minibatches(), part);
+  const Part range = PartOf(batch_.ordered(), Minibatches(), part);
   const double clip = Scheduled(options_.clip_schedule, options_.clip, progress());
   const Minibatch<float> batch = update_.torch ? batch_.Gather(range.begin, range.end) : batch_.Select(range.begin, range.end);
   const StepStats stats =

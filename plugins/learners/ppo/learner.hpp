@@ -44,7 +44,11 @@ class Learner : public on_policy::Learner {
   Learner(const bp::LearnerSetup& setup, const Options& options, const EnvShape& shape);
   Learner(const bp::LearnerSetup& setup, const Options& options, const EnvShape& shape, const Net& net);
   const on_policy::Options& options() const override { return options_; }
-  int64_t Minibatches() const override { return PartsOfAtMost(options_.minibatch_size, batch_.samples().n); }
+  int64_t Minibatches() const override {
+    const int64_t each =
+        options_.memory.size > 0 ? options_.minibatch_size / options_.memory.sequence : options_.minibatch_size;
+    return PartsOfAtMost(each, batch_.ordered());
+  }
   void Shuffle(uint64_t key) override { batch_.Shuffle(key, parallel_); }
   StepStats Gradient(int64_t part) override;
   StepOptions CurrentStep() const override;

@@ -5,8 +5,9 @@
 namespace backplane::ppo {
 
 Net::Net(const NetShape& s) : obs(s.obs), actions(s.actions), discrete(s.discrete), shared(s.shared), sde(s.sde), size(0) {
-  actor = MakeTower(obs, s.hidden, actions, s.activation, &size);
-  critic = shared ? MakeTower(latent(), {}, 1, s.activation, &size) : MakeTower(obs, s.vf_hidden, 1, s.activation, &size);
+  actor = MakeTower(obs, s.hidden, actions, s.activation, &size, s.memory);
+  critic =
+      shared ? MakeTower(latent(), {}, 1, s.activation, &size) : MakeTower(obs, s.vf_hidden, 1, s.activation, &size, s.memory);
   log_std = size, size += log_stds();
 }
 

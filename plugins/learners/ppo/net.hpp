@@ -17,13 +17,16 @@ struct NetShape {
   std::vector<int64_t> hidden, vf_hidden;  // of the actor; of the critic
   bool shared = false;                     // one trunk (`hidden`) for both heads
   Activation activation = Activation::kTanh;
-  bool sde = false;  // state-dependent noise: one deviation per latent and action
+  bool sde = false;    // state-dependent noise: one deviation per latent and action
+  int64_t memory = 0;  // size of the state of each net's memory; 0: none
 };
 
 struct Net {
   explicit Net(const NetShape& shape);
   int64_t latent() const { return actor.latent(); }
   int64_t log_stds() const { return discrete ? 0 : sde ? latent() * actions : actions; }
+  // Numbers of a row's memory: the actor's state, then the critic's if it has its own.
+  int64_t carry() const { return actor.memory.size + critic.memory.size; }
 
   int64_t obs, actions;
   bool discrete, shared, sde;

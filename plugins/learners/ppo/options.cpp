@@ -10,6 +10,14 @@ void Options::Check(const bp::Config& c) {
   if (vf_hidden.empty()) vf_hidden = hidden;
   if (device == Device::kCuda && update_path == UpdatePath::kFused)
     throw bp::ConfigError("device: expected update_path: torch or auto, got fused");
+  memory = ReadMemory(memory_option, *this, device, c);
+  if (memory.size > 0) {
+    device = Device::kCpu;
+    if (minibatch_size < memory.sequence)
+      throw bp::ConfigError("minibatch_size: expected memory.sequence (" + std::to_string(memory.sequence) +
+                            ") or more, because minibatches contain whole sequences, got " + std::to_string(minibatch_size) +
+                            " (" + c.Where("minibatch_size") + ")");
+  }
   if (lr_schedule == LrSchedule::kKlAdaptive && kl_target <= 0) {
     throw bp::ConfigError("lr_schedule: kl_adaptive: expected a kl_target above 0, got 0 (" + c.Where("lr_schedule") + ")");
   }
@@ -24,7 +32,8 @@ Net MakeNet(const Options& o, const EnvShape& shape) {
               .vf_hidden = o.vf_hidden,
               .shared = o.share_layers,
               .activation = o.activation,
-              .sde = o.use_sde});
+              .sde = o.use_sde,
+              .memory = o.memory.size});
 }
 
 }  // namespace backplane::ppo

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "net.hpp"
+#include "on_policy/memory.hpp"
 #include "on_policy/options.hpp"
 #include "rl/env_shape.hpp"
 
@@ -16,7 +17,7 @@ constexpr auto WordsOf(LrSchedule) {
 }
 
 struct Options : on_policy::Options {
-  void Check(const bp::Config& config);  // throws bp::ConfigError for contradictions; vf_hidden is set after it
+  void Check(const bp::Config& config);  // throws bp::ConfigError for contradictions; vf_hidden and memory are set after it
 
   int64_t sde_sample_freq = -1;
   double log_std_init = 0, obs_epsilon = 1e-8, obs_clip = 10;
@@ -25,6 +26,8 @@ struct Options : on_policy::Options {
   Device device = Device::kAuto;
   bool normalize_advantages = true, normalize_obs = false, normalize_rewards = false, share_layers = false, use_sde = false;
   Amp use_amp = Amp::kOff;
+  bp::AnyValue memory_option;
+  MemoryOptions memory;  // memory_option as read
 };
 
 inline constexpr bp::OptionTable kOptions{
@@ -62,6 +65,11 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("obs_epsilon", &Options::obs_epsilon, "(0,)", "Added by normalize_obs to the variance", {.flags = BP_PARAM_LATER}),
     bp::Opt("obs_clip", &Options::obs_clip, "(0,)", "Largest absolute value after normalize_obs",
             {.flags = BP_PARAM_LATER, .aliases = "clip_obs"}),
+    bp::Opt(
+        "memory", &Options::memory_option, "mapping",
+        "{kind: gru, size: 128, sequence: 16}: actor and critic each remember the episode in a GRU of this size, trained on "
+        "sequences of this many steps, which makes acting and updates slower; {}: no memory",
+        {.flags = BP_PARAM_LATER}),
 };
 
 Net MakeNet(const Options& options, const EnvShape& shape);

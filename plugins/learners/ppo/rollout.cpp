@@ -22,13 +22,14 @@ uint64_t Learner::OnRollout(const bp::Delivery& delivery) {
 }
 
 // V of each step's successor: the next entry's value, the value of OBS[T] for the last step, and the value of the final
-// observation if an episode was cut. Terminated episodes get it too, but their discount is 0.
+// observation if an episode was cut. Terminated episodes get it too, but their discount is 0. A memory is the one before that
+// observation: `act` of the next rollout gets the same for OBS[T].
 std::vector<float> Learner::NextValues(const bp::Delivery& delivery, int64_t steps) {
   const auto rows = static_cast<int64_t>(rows_);
   const Samples& samples = batch_.samples();
   const bp_tensor* index_tensor = delivery.Find("final_index");
   const int64_t ended = index_tensor ? index_tensor->shape[0] : 0;
-  std::vector<float> obs((rows + ended) * net_.obs), values(rows + ended);
+  std::vector<float> obs((rows + ended) * net_.obs), carry((rows + ended) * net_.carry()), values(rows + ended);
   const auto put = [&](int64_t place, const rl::Observations& seen, auto... index) {
     float* to = &obs[place * net_.obs];
     const float* from = seen.At(net_.obs, index...);
@@ -40,7 +41,12 @@ std::vector<float> Learner::NextValues(const bp::Delivery& delivery, int64_t ste
     const rl::Observations last(delivery.Find("final_obs"), "final_obs");
     for (int64_t e = 0; e < ended; ++e) put(rows + e, last, e);
   }
-  actor_.Values(rows + ended, obs.data(), values.data());
+  if (net_.carry() > 0) {
+    const auto keep = [&](int64_t place, const float* from) { std::copy_n(from, net_.carry(), &carry[place * net_.carry()]); };
+    for (int64_t row = 0; row < rows; ++row) keep(row, delivery.Get<float>("memory").At(steps, row));
+    for (int64_t e = 0; e < ended; ++e) keep(rows + e, delivery.Get<float>("final_memory").At(e));
+  }
+  actor_.Values(rows + ended, obs.data(), carry.data(), values.data());
 
   std::vector<float> next(samples.value.begin() + rows, samples.value.end());
   next.insert(next.end(), values.begin(), values.begin() + rows);

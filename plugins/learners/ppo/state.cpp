@@ -6,14 +6,18 @@ namespace backplane::ppo {
 
 rl::SavedShape ShapeOf(const Net& net) {
   const bool tanh = net.actor.activation == Activation::kTanh;
-  const uint64_t kind = (net.discrete ? 1u : 0u) | (tanh ? 2u : 0u) | (net.shared ? 4u : 0u) | (net.sde ? 8u : 0u);
-  return {.magic = 0x324F50502D5042,  // "BP-PPO2"
-          .format = "learner.ppo, format 2",
-          .numbers = {{kind, "the kind of net (1 discrete, 2 tanh, 4 share_layers, 8 use_sde, added up)"},
-                      {static_cast<uint64_t>(net.obs), "observation size"},
-                      {static_cast<uint64_t>(net.actions), "number of actions"}},
-          .hidden = rl::SizesOf(net.actor.hidden),
-          .critic = rl::SizesOf(net.critic.hidden)};
+  const uint64_t kind =
+      (net.discrete ? 1u : 0u) | (tanh ? 2u : 0u) | (net.shared ? 4u : 0u) | (net.sde ? 8u : 0u) | (net.carry() > 0 ? 16u : 0u);
+  rl::SavedShape shape = {
+      .magic = 0x324F50502D5042,  // "BP-PPO2"
+      .format = "learner.ppo, format 2",
+      .numbers = {{kind, "the kind of net (1 discrete, 2 tanh, 4 share_layers, 8 use_sde, 16 memory, added up)"},
+                  {static_cast<uint64_t>(net.obs), "observation size"},
+                  {static_cast<uint64_t>(net.actions), "number of actions"}},
+      .hidden = rl::SizesOf(net.actor.hidden),
+      .critic = rl::SizesOf(net.critic.hidden)};
+  if (net.carry() > 0) shape.numbers.push_back({static_cast<uint64_t>(net.actor.memory.size), "size of the memory"});
+  return shape;
 }
 
 void WriteState(const bp::Writer& writer, const rl::SavedShape& shape, const Optimizer<float>& optimizer,

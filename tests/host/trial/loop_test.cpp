@@ -4,9 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "backplane/data_learner.hpp"
 #include "data_plugins.hpp"
 #include "rollout/clocks.hpp"
+#include "trial/late_stop.hpp"
 
 namespace backplane {
 namespace {
@@ -16,6 +20,7 @@ constexpr uint64_t kGroup = 4, kTicks = 3, kItems = 100;
 // The action of the learner at each of its ticks, and the error of its `load`.
 std::function<void(uint64_t tick)> g_on_tick;
 bp_status g_load_fails = BP_OK;
+int g_saves = 0;
 
 }  // namespace
 
@@ -25,13 +30,16 @@ class Counts : public bp::Learner, public bp::LearnerPlugin<Counts> {
   static constexpr bp::About kAbout{.id = "learner.counts", .version = "1.0.0", .summary = "Counts groups and ticks."};
   struct Options {
     uint64_t ticks = 3;
+    bool large = false;
   };
-  static constexpr bp::OptionTable kOptions{bp::Opt("ticks", &Options::ticks, "[0,)", "After each group.")};
+  static constexpr bp::OptionTable kOptions{bp::Opt("ticks", &Options::ticks, "[0,)", "After each group."),
+                                            bp::Opt("large", &Options::large, "Declares a large state.")};
 
   explicit Counts(const bp::LearnerSetup& setup) : Learner(setup), each_(kOptions.Read(setup.config).ticks) {
     spec_.ActIn("obs");
     spec_.ActOut(bp::NeedChannel(*setup.env, BP_ROLE_ACTION));
     spec_.set_params(1);
+    if (kOptions.Read(setup.config).large) spec_.set_flags(BP_LEARNER_STATE_LARGE);
   }
   const bp_learner_spec* Spec() const override { return spec_.raw(); }
   void Plan(const bp_limits&, bp_request* out) override {
@@ -51,7 +59,7 @@ class Counts : public bp::Learner, public bp::LearnerPlugin<Counts> {
     }
   }
   void Act(const bp_act&) override {}
-  void Save(const bp::Writer& out) const { out.Put(groups_), out.Put(ticks_); }
+  void Save(const bp::Writer& out) const { ++g_saves, out.Put(groups_), out.Put(ticks_); }
   void Load(const bp::Reader& in) {
     if (g_load_fails != BP_OK) throw bp::Error(g_load_fails, "told to");
     groups_ = in.Get<uint64_t>(), ticks_ = in.Get<uint64_t>();
@@ -83,6 +91,7 @@ class ALoop : public testing::Test {
     std::filesystem::create_directories(folder_);
     g_on_tick = [](uint64_t) {};
     g_load_fails = BP_OK;
+    g_saves = 0;
     spec_.trial_id = "0123456789abcdef";
     spec_.attempt_dir = folder_;
     spec_.checkpoint_dir = folder_ / "checkpoint";
@@ -95,7 +104,7 @@ class ALoop : public testing::Test {
     cancelled_ = false;
     const auto module = LoadedModule::FromTable(*bp_module_v1());
     EnvInstance env(*module, "env.numbers", sinks_, {{{"items", items}, {"capacity", 6}}, {}, ""}, 1);
-    LearnerInstance learner(*module, "learner.counts", sinks_, {{{"ticks", kTicks}}, {}, ""}, env, 7);
+    LearnerInstance learner(*module, "learner.counts", sinks_, {{{"ticks", kTicks}, {"large", large_}}, {}, ""}, env, 7);
     MonitorHost monitors(sinks_);
     MetricsHub metrics;
     StatusWriter status{std::filesystem::path()};
@@ -132,7 +141,7 @@ class ALoop : public testing::Test {
   HostSinks sinks_;
   std::atomic<bool> cancelled_{false};
   int64_t passed_ns_ = 0;
-  bool stopped_ = false;
+  bool stopped_ = false, large_ = false;
 };
 
 TEST_F(ALoop, KeepsTheStateBeforeTheGroupIfCutInItsTicks) {
@@ -158,6 +167,64 @@ TEST_F(ALoop, CompletesTheTicksOfItsFirstGroup) {
   ASSERT_TRUE(kept.header.data);
   EXPECT_EQ(kept.header.data->item, kGroup);
   EXPECT_EQ(LearnerIn(kept).ticks, kTicks);
+}
+
+TEST_F(ALoop, SavesALargeStateOnlyForACheckpoint) {
+  large_ = true;
+  Run();
+  EXPECT_EQ(g_saves, 1) << "at the end";
+  std::filesystem::remove_all(folder_);
+  std::filesystem::create_directories(folder_);
+  spec_.experiment.checkpoint.every_iterations = 2;
+  Run();
+  EXPECT_EQ(g_saves, 1 + 3) << "after 2 and 4 iterations, and at the end";
+}
+
+TEST_F(ALoop, LargeStateEndsItsTicksOrIsNotSaved) {
+  large_ = true;
+  spec_.experiment.checkpoint.every_iterations = 1;
+  g_on_tick = [this](uint64_t now) {
+    if (now == kTicks + 1) cancelled_ = true;
+  };
+  Run();
+  EXPECT_TRUE(stopped_);
+  EXPECT_EQ(Kept().header.iterations, 2u) << "within its patience, it completes the second iteration";
+  EXPECT_EQ(LearnerIn(Kept()).ticks, 2 * kTicks);
+  std::filesystem::remove_all(folder_);
+  std::filesystem::create_directories(folder_);
+  StopAt(kTicks + 1);  // of the second iteration
+  Run();
+  EXPECT_TRUE(stopped_);
+  EXPECT_EQ(Kept().header.iterations, 1u) << "the checkpoint before the second iteration";
+  EXPECT_EQ(LearnerIn(Kept()).ticks, kTicks);
+}
+
+TEST_F(ALoop, LargeStateAfterDivergenceIsTheOneOnDisk) {
+  large_ = true;
+  g_on_tick = [](uint64_t now) {
+    if (now == kTicks + 1) throw bp::Error(BP_E_NUMERIC, "the loss is NaN");
+  };
+  EXPECT_THROW(Run(), TrialFailure);
+  EXPECT_FALSE(CheckpointFolder(spec_.checkpoint_dir, spec_.trial_id).Newest()) << "a diverged state was saved";
+  spec_.experiment.checkpoint.every_iterations = 1;
+  EXPECT_THROW(Run(), TrialFailure);
+  EXPECT_EQ(Kept().header.iterations, 1u);
+}
+
+TEST(LateStop, ComesAfterItsPatience) {
+  static std::atomic<bool> stop{false};
+  const LateStop late(stop);
+  constexpr auto kLooks = std::chrono::milliseconds(300);
+  std::this_thread::sleep_for(kLooks);
+  EXPECT_FALSE(late.flag());
+  stop = true;
+  std::this_thread::sleep_for(kLooks);
+  EXPECT_FALSE(late.flag());
+  constexpr int64_t kLongNs = 60'000'000'000;
+  suspended_ns -= kLongNs;
+  for (int i = 0; i < 100 && !late.flag(); ++i) std::this_thread::sleep_for(kLooks / 10);
+  EXPECT_TRUE(late.flag());
+  suspended_ns += kLongNs;
 }
 
 TEST_F(ALoop, RejectsACheckpointOnlyForItsContent) {

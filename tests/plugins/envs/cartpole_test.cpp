@@ -33,6 +33,26 @@ TEST(CartPole, FallsAtStepTenWhenPushedToTheRight) {
   ExpectObs(env, {.18148412, 1.9330643, -.22356918, -2.9840827});
 }
 
+// Single rows, and rows that are stepped together.
+TEST(CartPole, HidesVelocitiesAndStepsAlike) {
+  constexpr uint64_t kRows = 21;
+  harness::Env all(kCartPole, kRows), positions(kCartPole, kRows, 1, {{"observe", "positions"}});
+  std::vector<uint64_t> seeds(kRows);
+  for (uint64_t r = 0; r < kRows; ++r) seeds[r] = r;
+  ASSERT_EQ(all.Reset(0, seeds), BP_OK);
+  ASSERT_EQ(positions.Reset(0, seeds), BP_OK);
+  for (int t = 0; t < 20; ++t) {
+    for (uint64_t r = 0; r < kRows; ++r) {
+      ASSERT_EQ(positions.Obs(r)[0], all.Obs(r)[0]) << t;
+      ASSERT_EQ(positions.Obs(r)[1], all.Obs(r)[2]) << t;
+    }
+    for (harness::Env* env : {&all, &positions})
+      for (uint64_t r = 0; r < kRows; ++r) *env->At<int32_t>("action", r) = (t + r) % 2;
+    ASSERT_EQ(all.Step(), BP_OK);
+    ASSERT_EQ(positions.Step(), BP_OK);
+  }
+}
+
 TEST(CartPole, PaysNothingButTheFallWhenAskedTo) {
   harness::Env env(kCartPole, 1, 1, {{"sutton_barto_reward", true}});
   harness::StartAt(env, {.01, -.02, .03, .04});

@@ -41,6 +41,16 @@ TEST(Pendulum, ClipsItsTorqueAndItsSpeed) {
   EXPECT_TRUE(std::equal(strong.Obs(), strong.Obs() + 3, clipped.Obs()));
 }
 
+TEST(Pendulum, HidesItsSpeedAndMovesAlike) {
+  harness::Env all(kPendulum, 1), positions(kPendulum, 1, 1, {{"observe", "positions"}});
+  harness::StartAt(all, {1, 0.5}), harness::StartAt(positions, {1, 0.5});
+  for (int t = 0; t < 20; ++t) {
+    ASSERT_EQ(positions.Obs()[0], all.Obs()[0]) << t;
+    ASSERT_EQ(positions.Obs()[1], all.Obs()[1]) << t;
+    EXPECT_EQ(Push(positions, 1), Push(all, 1));
+  }
+}
+
 TEST(Pendulum, PaysForTheAngleOfTheShorterWay) {
   harness::Env env(kPendulum, 1);
   harness::StartAt(env, {2 * M_PI - 0.5, 0});

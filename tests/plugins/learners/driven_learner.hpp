@@ -41,6 +41,10 @@ class DrivenLearner {
   bp_status Act(const bp_act& act) { return api_->act(learner_, &act); }
   std::string Saved() { return SaveState(api_, learner_); }
   bp_status Load(const std::string& saved) { return learner_ ? LoadState(api_, learner_, saved) : status_; }
+  std::string SavedPolicy() { return SaveWith(policy().save, learner_); }
+  bp_status LoadPolicy(const std::string& saved) { return LoadWith(policy().load, learner_, saved); }
+  bp_status StartPolicy(const std::string& saved) { return LoadWith(policy().start, learner_, saved); }
+  std::string PolicyForm() { return policy().form(learner_); }
 
   bp_device_use DeviceUse() {
     bp_device_use use{sizeof(bp_device_use)};
@@ -56,8 +60,18 @@ class DrivenLearner {
   bp_status status() const { return status_; }
   const std::string& error() const { return host_.error; }
   const bp_learner_spec& spec() const { return *api_->spec(learner_); }
+  // Numbers per row of the learner's memory, a channel of BP_ROLE_CARRY; 0: none.
+  int64_t carry() const {
+    for (uint64_t i = 0; learner_ && i < spec().n_act_out; ++i)
+      if (spec().act_out[i].role == BP_ROLE_CARRY) return spec().act_out[i].shape[0];
+    return 0;
+  }
 
  private:
+  const bp_learner_policy_1& policy() const {
+    return *static_cast<const bp_learner_policy_1*>(api_->get_extension(learner_, BP_LEARNER_POLICY_1));
+  }
+
   FakeHost host_;
   const bp_learner_api* api_;
   bp_learner* learner_ = nullptr;

@@ -1,5 +1,5 @@
 // A small host that drives a plugin through its function table: options from the plugin's defaults, one set of rollout buffers,
-// byte streams in memory. The module is linked into the test.
+// byte streams and files in memory. The module is linked into the test.
 #pragma once
 
 #include <cstdlib>
@@ -7,11 +7,13 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backplane/ext/gpus.h"
 #include "backplane/ext/state.h"
 #include "backplane/learner.hpp"
+#include "heap_files.hpp"
 
 namespace backplane::test_support {
 
@@ -25,7 +27,10 @@ class FakeHost {
     config.impl = host.impl = this;
     host.get_extension = [](const bp_host* h, const char* id) -> const void* {
       static constexpr bp_host_part_1 kPart{sizeof(bp_host_part_1), 0, LinkedPart};
+      static constexpr bp_host_metrics_1 kMetrics{sizeof(bp_host_metrics_1), 0, AddMetric, RecordMetric};
       if (std::strcmp(id, BP_HOST_GPUS_1) == 0) return &static_cast<FakeHost*>(h->impl)->gpus;
+      if (std::strcmp(id, BP_HOST_METRICS_1) == 0) return &kMetrics;
+      if (std::strcmp(id, BP_HOST_FILE_1) == 0) return HeapFiles::Api(&static_cast<FakeHost*>(h->impl)->files);
       return std::strcmp(id, BP_HOST_PART_1) == 0 ? &kPart : nullptr;
     };
     host.log = [](const bp_host* h, int32_t, const char* text) { static_cast<FakeHost*>(h->impl)->logged += text; };
@@ -62,8 +67,19 @@ class FakeHost {
   bp_host_gpus_1 gpus{sizeof(bp_host_gpus_1), 0, [](const bp_host* h) { ++static_cast<FakeHost*>(h->impl)->gpu_uses; }};
   int gpu_uses = 0;
   std::string error, logged;
+  HeapFiles files;
+  std::map<std::string, std::vector<double>> metrics;  // by name, as recorded
 
  private:
+  static int32_t AddMetric(const bp_host* h, const char* name, const char*, int32_t, const char*) {
+    auto& names = static_cast<FakeHost*>(h->impl)->names_;
+    names.push_back(name);
+    return static_cast<int32_t>(names.size()) - 1;
+  }
+  static void RecordMetric(const bp_host* h, int32_t handle, double value) {
+    auto* self = static_cast<FakeHost*>(h->impl);
+    self->metrics[self->names_[static_cast<size_t>(handle)]].push_back(value);
+  }
   static const char* Text(const bp_config* c, const char* path) {
     return static_cast<FakeHost*>(c->impl)->options_.at(path).c_str();
   }
@@ -88,7 +104,8 @@ class FakeHost {
     return BP_OK;
   }
   std::map<std::string, std::string> options_;
-  std::set<std::string> set_;  // by the test
+  std::set<std::string> set_;       // by the test
+  std::vector<std::string> names_;  // of metrics
 };
 
 // A tensor with its memory: [d0, d1, ...], contiguous.
@@ -114,17 +131,20 @@ struct Buffer {
   bp_tensor tensor;
 };
 
-inline std::string SaveState(const bp_learner_api* api, bp_learner* learner) {
+// The bytes of save(object, writer), and load(object, reader) from bytes.
+template <class Save, class Object>
+std::string SaveWith(Save save, Object* object) {
   std::string bytes;
   const bp_writer writer{sizeof(bp_writer), 0, &bytes, [](const bp_writer* w, const void* data, uint64_t n) {
                            static_cast<std::string*>(w->impl)->append(static_cast<const char*>(data), n);
                            return bp_status{BP_OK};
                          }};
-  static_cast<const bp_learner_state_1*>(api->get_extension(learner, BP_LEARNER_STATE_1))->save(learner, &writer);
+  save(object, &writer);
   return bytes;
 }
 
-inline bp_status LoadState(const bp_learner_api* api, bp_learner* learner, std::string bytes) {
+template <class Load, class Object>
+bp_status LoadWith(Load load, Object* object, std::string bytes) {
   const bp_reader reader{sizeof(bp_reader), 0, &bytes, [](const bp_reader* r, void* out, uint64_t n) {
                            auto* left = static_cast<std::string*>(r->impl);
                            if (left->size() < n) return bp_status{BP_E_IO};
@@ -132,7 +152,16 @@ inline bp_status LoadState(const bp_learner_api* api, bp_learner* learner, std::
                            left->erase(0, n);
                            return bp_status{BP_OK};
                          }};
-  return static_cast<const bp_learner_state_1*>(api->get_extension(learner, BP_LEARNER_STATE_1))->load(learner, &reader);
+  return load(object, &reader);
+}
+
+inline std::string SaveState(const bp_learner_api* api, bp_learner* learner) {
+  return SaveWith(static_cast<const bp_learner_state_1*>(api->get_extension(learner, BP_LEARNER_STATE_1))->save, learner);
+}
+
+inline bp_status LoadState(const bp_learner_api* api, bp_learner* learner, std::string bytes) {
+  const auto* state = static_cast<const bp_learner_state_1*>(api->get_extension(learner, BP_LEARNER_STATE_1));
+  return LoadWith(state->load, learner, std::move(bytes));
 }
 
 }  // namespace backplane::test_support

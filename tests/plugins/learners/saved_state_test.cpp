@@ -10,6 +10,7 @@
 #include "learners/ars/state.hpp"
 #include "learners/mappo/state.hpp"
 #include "learners/ppo/state.hpp"
+#include "learners/sac/state.hpp"
 #include "learners/seq2seq/state.hpp"
 
 namespace backplane {
@@ -158,6 +159,51 @@ TEST(SavedMappo, IsReadAndHeldToItsShape) {
   EXPECT_EQ(counters.version, 13u);
   EXPECT_THAT(Refusal(state(-2, 0.5), read), HasSubstr("statistics of returns"));
   EXPECT_THAT(Refusal(state(2, kNaN), read), HasSubstr("statistics of returns"));
+}
+
+// An observation, an action, no hidden layers: 4 numbers of the actor (means and deviations), 6 of the critics.
+class SavedSac : public testing::Test {
+ protected:
+  static std::string State(float target = 6, double log_alpha = -1.5, double second = 0.25, uint64_t steps = 7) {
+    Bytes b;
+    b.U({0x314341532D5042, 0, 1, 1, 0, 0});
+    b.U({4}).F({1, 2, 3, 4}).U({4}).F({0, 0, 0, .5f}).U({4}).F({1, 1, 1, 1}).U({7});
+    b.U({6}).F({1, 2, 3, 4, 5, 6}).U({6}).F({0, 0, 0, 0, 0, .5f}).U({6}).F({1, 1, 1, 1, 1, 1}).U({7});
+    return b.U({6}).F({1, 2, 3, 4, 5, target}).D({log_alpha, .5, second}).U({steps, 9}).text;
+  }
+  std::string Why(const std::string& bytes) {
+    return Refusal(bytes, [&](const bp::Reader& reader) { sac::ReadTrainer(reader, &trainer_); });
+  }
+
+  sac::Trainer<float> trainer_{sac::Net({1, 1, {}, {}}), {}, sac::Temperature(1, true, -1), on_policy::OnOneThread(), ""};
+};
+
+TEST_F(SavedSac, IsReadAndHeldToItsShape) {
+  CheckBytes(
+      State(), 7, [&](const bp::Reader& reader) { sac::ReadTrainer(reader, &trainer_); },
+      [&](const bp::Writer& writer) { sac::WriteTrainer(writer, trainer_); });
+  EXPECT_EQ(trainer_.targets()[5], 6);
+  EXPECT_EQ(trainer_.temperature().alpha(), std::exp(-1.5));
+  EXPECT_EQ(trainer_.updates(), 9u);
+}
+
+TEST_F(SavedSac, HoldsNoImpossibleNumber) {
+  EXPECT_THAT(Why(State(static_cast<float>(kNaN))), HasSubstr("target networks: expected finite"));
+  EXPECT_THAT(Why(State(6, kNaN)), HasSubstr("log alpha: expected finite"));
+  EXPECT_THAT(Why(State(6, 0, -1)), HasSubstr("second moment of log alpha"));
+  EXPECT_THAT(Why(State(6, 0, 1, static_cast<uint64_t>(-3))), HasSubstr("a number of steps"));
+}
+
+// The policy's head is written as a layer of the means, then one of the deviations: weights [in, actions], biases [actions].
+TEST_F(SavedSac, PolicyHasTheMeansApart) {
+  ASSERT_EQ(Why(State()), "");
+  const std::string policy = Written([&](const bp::Writer& writer) { sac::WritePolicy(writer, trainer_); });
+  Bytes wanted;
+  wanted.U({0x314341532D5042, 0, 1, 1, 0, 0, 4}).F({1, 3, 2, 4});
+  EXPECT_EQ(policy.substr(0, wanted.text.size()), wanted.text);
+  sac::Trainer<float> other{sac::Net({1, 1, {}, {}}), {}, sac::Temperature(1, true, -1), on_policy::OnOneThread(), ""};
+  EXPECT_EQ(Refusal(policy, [&](const bp::Reader& reader) { sac::ReadPolicy(reader, &other); }), "");
+  EXPECT_EQ(Written([&](const bp::Writer& writer) { sac::WritePolicy(writer, other); }), policy);
 }
 
 TEST(SavedArs, IsReadAndHeldToItsShape) {

@@ -120,6 +120,11 @@ const Flaw kFlaws[] = {
     {kLearner, "act_nan", "act-is-sound"},
     {kLearner, "act_rand", "act-repeats"},
     {kLearner, "act_reads_all", "act-reads-its-rows"},
+    {kLearner, "memory_unwritten", "act-writes-its-rows"},
+    {kLearner, "memory_changes_its_input", "act-writes-its-rows"},
+    {kLearner, "memory_grows", "act-is-sound"},
+    {kLearner, "memory_of_the_output", "memory-reads-its-entry"},
+    {kLearner, "memory_hidden", "memory-starts-at-zero"},
     {kLearner, "claims_row_exact", "row-exact"},
     {kLearner, "not_exact", "row-exact"},
     {kLearner, "act_scratch", "act-in-threads"},
@@ -144,6 +149,7 @@ const Flaw kFlaws[] = {
     {kLearner, "data_learns_by_parts", "micro-batches-change-nothing"},
     {kLearner, "data_learns_by_parts", "group-is-whole"},
     {kLearner, "data_learns_from_probes", "group-is-whole"},
+    {kLearner, "reads_old_parts", "parts-end-with-consume"},
     {kLearner, "state_lacks", "state-comes-back"},
     {kLearner, "state_has_noise", "state-comes-back"},
     {kLearner, "state_forgets_momentum", "state-continues"},
@@ -260,6 +266,36 @@ TEST(FlawedNot, AMonitorMayEndItsTrial) {
   monitor.Give("flaw", "verdict_after_100_iterations");
   const CaseResult result = monitor.Run("verdict");
   EXPECT_EQ(result.verdict, CaseVerdict::kPassed) << result.place << ": " << result.found;
+}
+
+// 16 steps have four parts, and the last is shorter.
+TEST(FlawedNot, ALearnerOfPartsHasNoFindings) {
+  Validated learner(FileOf("learner_takes_parts"), "");
+  learner.Give("part", 5), learner.Give("horizon", 16), learner.Give("learns", true), learner.Give("ticks", 1);
+  for (const char* name :
+       {"learns", "parts-end-with-consume", "threads-change-nothing", "constant-reward", "state-continues"}) {
+    const CaseResult result = learner.Run(name);
+    EXPECT_EQ(result.verdict, CaseVerdict::kPassed) << name << " " << result.place << result.note << result.found;
+  }
+  learner.Give("part", 0);
+  EXPECT_EQ(learner.Run("parts-end-with-consume").verdict, CaseVerdict::kSkipped);
+}
+
+TEST(FlawedNot, ALearnerWithAMemoryHasNoFindings) {
+  Validated learner(FileOf("env_flawed"), kLearner);
+  for (const char* name : {"memory-reads-its-entry", "memory-starts-at-zero"})
+    EXPECT_EQ(learner.Run(name).verdict, CaseVerdict::kSkipped) << "it has none";
+  learner.Give("flaw", "memory_without");
+  learner.NeedGood();
+  for (const char* name : {"memory-reads-its-entry", "memory-starts-at-zero"})
+    EXPECT_EQ(learner.Run(name).verdict, CaseVerdict::kPassed) << name;
+  const Validated remembers(FileOf("learner_remembers"), "");
+  for (const char* name : {"create", "act-writes-its-rows", "act-is-sound", "act-repeats", "act-reads-its-rows", "row-exact",
+                           "act-in-threads", "memory-reads-its-entry", "memory-starts-at-zero", "learns",
+                           "threads-change-nothing", "state-comes-back", "policy-acts"}) {
+    const CaseResult result = remembers.Run(name);
+    EXPECT_EQ(result.verdict, CaseVerdict::kPassed) << name << " " << result.place << result.note << result.found;
+  }
 }
 
 TEST(FlawedNot, ALearnerOfDataHasNoFindings) {

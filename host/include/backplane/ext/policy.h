@@ -4,8 +4,9 @@
 // also starts trials from it (`learner.start_from`), so it includes statistics of returns if the critic
 // uses them.
 //
-// A form of kind "mlp", a perceptron without memory, describes the bytes of `save`, so that other programs compute the same
-// GREEDY actions (`backplane export policy`). Offsets are bytes from the start; numbers are little-endian. All members:
+// A form of kind "mlp", a perceptron without memory, or "gru", one behind a gated recurrent unit, describes the bytes of
+// `save`, so that other programs compute the same GREEDY actions (`backplane export policy`). Offsets are bytes from the start;
+// numbers are little-endian. All members:
 //   "obs"         ["obs"]: channels; their numbers, flattened and converted to float32 in this order, are the net's input
 //   "action"      "action": the channel to which the action belongs
 //   "mask"        a channel of allowed choices; "alive": a channel, 0 for agents whose action is 0; both absent: none
@@ -24,6 +25,14 @@
 // Optional members describe what only training reads, so that a trial can also start with the critic of another program:
 //   "critic"      layers of the value, like "layers"; a critic that shares the actor's hidden layers has only its own
 //   "log_std"     {"at", "count"}: offset and number of the logarithms of the actions' deviations
+// Kind "gru" has one more:
+//   "memory"      {"channel", "first", "size", "input", "hidden"}: `size` numbers of a CARRY channel, from number `first` on,
+//   are
+//                 the state before the act. The unit reads the normalized input, and the first layer its new state. `input` and
+//                 `hidden` are layers with 3 size outputs each, in the order of the gates r, z and n: from the input and from
+//                 the state s. The new state is (1 - z) * n + z * s, with r and z the sigmoids of both layers' sums, and n =
+//                 tanh(input
+//                 + r * hidden)
 // A learner with another net gives another kind with members of its own.
 #ifndef BACKPLANE_EXT_POLICY_H_
 #define BACKPLANE_EXT_POLICY_H_

@@ -46,6 +46,26 @@ TEST(Allocations, NoneHappenInsideARollout) {
   EXPECT_EQ(g_last - g_first, 0u);
 }
 
+// The last of 17 parts is shorter.
+TEST(Allocations, NoneHappenBetweenTheParts) {
+  constexpr uint64_t kParts = 17;
+  ToyTrial trial(1, 1, 1);
+  const PhaseSpan span(trial.clocks[0], Phase::kSync);
+  const auto collect = [&] {
+    for (uint64_t k = 0; k < kParts; ++k) {
+      ASSERT_TRUE(trial.collector->Collect(RolloutPart(50, 3, k), trial.clocks));
+      ASSERT_EQ(trial.collector->Delivery().count, kParts);
+    }
+  };
+  for (int warm_up = 0; warm_up < 200; ++warm_up) collect();  // until each step of a part ended an episode
+  g_steps = 0;
+  g_switches.on_step = OnStep;
+  for (int i = 0; i < 10; ++i) collect();
+  g_switches.on_step = nullptr;
+  EXPECT_EQ(g_steps, 500u);
+  EXPECT_EQ(g_last - g_first, 0u);
+}
+
 uint64_t ResidentBytes() {
   uint64_t all = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> all >> resident;

@@ -33,5 +33,56 @@ TEST(CheckSpec, AListMayHaveAsManyNamesAsThereMayBeChannels) {
   }
 }
 
+// The error of a learner with one CARRY channel, or empty.
+std::string ErrorOfMemory(const bp_channel& memory, const std::vector<const char*>& act_in, uint64_t env_flags = 0) {
+  const bp_env_spec env{sizeof(bp_env_spec), 1, kChannels, std::size(kChannels)};
+  const bp_channel outputs[] = {
+      kChannels[1], memory, {sizeof(bp_channel), BP_ROLE_EXTRA, BP_SPACE_BOX, 1, 0, kFloat, "final_x"}};
+  const bp_learner_spec learner{sizeof(bp_learner_spec), 0, act_in.data(), nullptr, outputs, 3, 0, 0};
+  try {
+    CheckSpec("learner.x", &learner, "env.x", CheckSpec("env.x", &env, env_flags, 1));
+    return "";
+  } catch (const TrialFailure& failure) {
+    return failure.what();
+  }
+}
+
+TEST(CheckSpec, RejectsAMemoryThatTheHostCannotKeep) {
+  const auto memory = [](const char* name) {
+    return bp_channel{sizeof(bp_channel), BP_ROLE_CARRY, BP_SPACE_BOX, BP_SCOPE_AGENT, 0, kFloat, name};
+  };
+  EXPECT_EQ(ErrorOfMemory(memory("hidden"), {"obs", "hidden", nullptr}), "");
+  EXPECT_EQ(ErrorOfMemory(memory("hidden"), {"obs", nullptr}),
+            "learner.x: channel 'hidden': expected its name in act_in as well, because `act` reads a CARRY channel, got none");
+  EXPECT_EQ(ErrorOfMemory(memory("reward"), {"reward", nullptr}),
+            "learner.x: channel 'reward': expected a name that no channel of the env has, got one of env.x");
+  EXPECT_EQ(ErrorOfMemory(memory("obs_mean"), {"obs_mean", nullptr}),
+            "learner.x: channel 'obs_mean': expected a different name, because the host uses this one, got it");
+  for (const char* name : {"x", "index"})  // EXTRA final_x; the host's final_index
+    EXPECT_EQ(ErrorOfMemory(memory(name), {name, nullptr}),
+              std::string("learner.x: channel '") + name + "': expected a different name, because 'final_" + name +
+                  "' has its values at the ends of episodes, got one for which this name is taken");
+  EXPECT_EQ(
+      ErrorOfMemory(memory("hidden"), {"obs", "hidden", nullptr}, BP_FLAG_NATIVE_AUTORESET),
+      "learner.x: keeps a memory of each episode ('hidden', CARRY), but env.x starts episodes itself (NATIVE_AUTORESET), so "
+      "the host cannot clear the memory in time");
+}
+
+TEST(CheckSpec, RejectsLearnersRolesInAnEnv) {
+  for (const auto& [role, text] : {std::pair{BP_ROLE_EXTRA, "18 (EXTRA)"}, {BP_ROLE_CARRY, "19 (CARRY)"}}) {
+    bp_channel channels[5];
+    std::copy(std::begin(kChannels), std::end(kChannels), channels);
+    channels[4] = {sizeof(bp_channel), static_cast<uint16_t>(role), BP_SPACE_BOX, BP_SCOPE_ROW, 0, kFloat, "hidden"};
+    const bp_env_spec env{sizeof(bp_env_spec), 1, channels, 5};
+    try {
+      CheckSpec("env.x", &env, 0, 1);
+      ADD_FAILURE() << "accepted";
+    } catch (const TrialFailure& failure) {
+      EXPECT_EQ(failure.what(),
+                std::string("env.x: channel 'hidden': expected a role of an env, got ") + text + ", a learner's");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace backplane

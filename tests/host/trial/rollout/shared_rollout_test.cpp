@@ -24,24 +24,24 @@ std::string Bytes(const bp_delivery& d) {
 
 class SharedRollout : public testing::Test {
  protected:
-  SharedRollout() { g_switches.row_exact = true; }
-  ~SharedRollout() override { g_switches.row_exact = false; }
+  ~SharedRollout() override { g_switches.row_exact = g_switches.carries = false; }
   static std::unique_ptr<ToyTrial> Process(SharedMemory* shared = nullptr) {
     return std::make_unique<ToyTrial>(kRows, 2, kChunkRows, 7, shared);
   }
   // `player` plays a chunk for the owner. `knows` it: it played the chunk last.
-  ChunkPlayed Play(ToyTrial& player, uint64_t chunk, uint64_t horizon, bool knows) {
+  ChunkPlayed Play(ToyTrial& player, uint64_t chunk, const RolloutPart& part, bool knows) {
     player.collector->SetPolicySteps(owner_->collector->policy_steps());
-    player.collector->BeginGiven(horizon, memory_ ? memory_->block() : SharedMemory::Block(), player.clocks[0]);
+    player.collector->BeginGiven(part, memory_ ? memory_->block() : SharedMemory::Block(), player.clocks[0]);
     if (!knows) {
       EXPECT_TRUE(player.collector->SetStart(owner_->collector->StartOf(chunk)));
     }
     EXPECT_TRUE(player.collector->PlayGiven({chunk}, player.clocks));
     return player.collector->PlayedOf(chunk);
   }
-  void ExpectSameAsAlone(uint64_t horizon) {
-    ASSERT_TRUE(alone_->Collect(horizon));
-    EXPECT_EQ(Bytes(owner_->collector->Delivery()), Bytes(alone_->collector->Delivery())) << "horizon " << horizon;
+  void ExpectSameAsAlone(const RolloutPart& part) {
+    const PhaseSpan span(alone_->clocks[0], Phase::kSync);
+    ASSERT_TRUE(alone_->collector->Collect(part, alone_->clocks));
+    EXPECT_EQ(Bytes(owner_->collector->Delivery()), Bytes(alone_->collector->Delivery())) << part.steps << " steps";
     ASSERT_EQ(owner_->collector->episodes().size(), alone_->collector->episodes().size());
     for (size_t i = 0; i < alone_->collector->episodes().size(); ++i) {
       const Episode &ours = owner_->collector->episodes()[i], &theirs = alone_->collector->episodes()[i];
@@ -52,7 +52,8 @@ class SharedRollout : public testing::Test {
     EXPECT_EQ(owner_->collector->SaveStateEntries(), alone_->collector->SaveStateEntries());
   }
 
-  std::unique_ptr<SharedMemory> memory_;  // of the owner; NULL: none
+  const bool set_ = g_switches.row_exact = g_switches.carries = true;  // before the trials below
+  std::unique_ptr<SharedMemory> memory_;                               // of the owner; NULL: none
   std::unique_ptr<ToyTrial> alone_ = Process(), owner_ = Process();
 };
 
@@ -82,6 +83,33 @@ TEST_F(SharedRollout, HasTheBytesOfOneProcess) {
     owner_->collector->EndShared(owner_->clocks[0]);
     ExpectSameAsAlone(horizon);
     known = true;
+  }
+}
+
+TEST_F(SharedRollout, HasThePartsOfOneProcess) {
+  std::unique_ptr<ToyTrial> player = Process();
+  for (uint64_t k = 0; k < 9; ++k) {
+    const RolloutPart part(8, 3, k % 3);
+    owner_->collector->BeginShared(part, owner_->clocks[0]);
+    const bool lost = k == 4;
+    if (lost) player = Process();
+    ASSERT_TRUE(owner_->collector->SetPlayed(Play(*player, 2, part, k > 0 && !lost)));
+    ASSERT_TRUE(owner_->collector->PlayShared({0, 1}, owner_->clocks));
+    owner_->collector->EndShared(owner_->clocks[0]);
+    ExpectSameAsAlone(part);
+  }
+}
+
+// The player still has the states of the episodes before.
+TEST_F(SharedRollout, StartsNewEpisodesAfterTheEnvServedAnotherUse) {
+  const std::unique_ptr<ToyTrial> player = Process();
+  for (int rollout = 0; rollout < 4; ++rollout) {
+    if (rollout == 2) owner_->collector->ReleaseEnv(), alone_->collector->ReleaseEnv();
+    owner_->collector->BeginShared(15, owner_->clocks[0]);
+    for (uint64_t chunk = 0; chunk < kChunks; ++chunk)
+      ASSERT_TRUE(owner_->collector->SetPlayed(Play(*player, chunk, 15, false)));
+    owner_->collector->EndShared(owner_->clocks[0]);
+    ExpectSameAsAlone(15);
   }
 }
 

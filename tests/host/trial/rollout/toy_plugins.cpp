@@ -147,19 +147,25 @@ const void* EnvExtension(const bp_env*, const char* id) {
 }
 
 struct ToyLearner {
-  bool row_exact;
-  bp_channel out[2];
+  bool row_exact, carries;
+  bp_channel out[3];
   bp_learner_spec spec;
 };
 const char* const kIn[] = {"obs", nullptr};
-const char* g_keep[] = {"obs", "action", "twice", "reward", "terminated", "truncated", nullptr, nullptr};
+const char* const kCarryIn[] = {"obs", "count", nullptr};
+const char* g_keep[] = {"obs", "action", "twice", "reward", "terminated", "truncated", nullptr, nullptr, nullptr};
 
 bp_status CreateLearner(const bp_host*, const bp_config*, const bp_env_spec*, uint64_t, uint64_t, bp_learner** out) {
   auto* learner = new ToyLearner;
   learner->out[0] = Channel(BP_ROLE_ACTION, "action", kF32, 1, kOne);
   learner->out[1] = Channel(BP_ROLE_EXTRA, "twice", kF32);
-  g_keep[6] = g_switches.keep;
-  learner->spec = {sizeof(bp_learner_spec), 0, kIn, g_keep, learner->out, 2, 0, BP_LEARNER_OBS_MOMENTS};
+  learner->carries = g_switches.carries;
+  learner->out[2] = Channel(BP_ROLE_CARRY, "count", {BP_DTYPE_INT, 32, 1});
+  g_keep[6] = learner->carries ? "count" : g_switches.keep;
+  g_keep[7] = learner->carries ? g_switches.keep : nullptr;
+  learner->spec = {
+      sizeof(bp_learner_spec), 0, learner->carries ? kCarryIn : kIn, g_keep, learner->out, learner->carries ? 3u : 2u, 0,
+      BP_LEARNER_OBS_MOMENTS};
   learner->row_exact = g_switches.row_exact;
   if (learner->row_exact) learner->spec.flags |= BP_LEARNER_ROW_EXACT;
   *out = reinterpret_cast<bp_learner*>(learner);
@@ -182,6 +188,11 @@ bp_status Act(bp_learner* l, const bp_act* act) {
     const bool evaluated = act->candidate != nullptr;
     float action = 0.5f * (evaluated ? static_cast<float>(act->candidate[r] + 1) : 1.0f) * obs[2] + noise;
     if (evaluated && !learner->row_exact) action += 1e-3f * static_cast<float>(act->end - act->begin);
+    if (learner->carries) {
+      const int32_t count = static_cast<const int32_t*>(act->in[1]->data)[r];
+      static_cast<int32_t*>(act->out[2]->data)[r] = count + 1;
+      if (act->flags & BP_ACT_GREEDY) action = static_cast<float>(count);
+    }
     static_cast<float*>(act->out[0]->data)[r] = action;
     static_cast<float*>(act->out[1]->data)[r] = 2 * action;
   }

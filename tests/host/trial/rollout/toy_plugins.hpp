@@ -17,7 +17,8 @@ namespace backplane::toy {
 inline constexpr int64_t kTimeLimit = 20;
 // With its own time limit, it cuts row r at so many steps.
 constexpr int64_t OwnLimit(uint64_t row) { return 3 + static_cast<int64_t>(row % 2); }
-// Learner: action = 0.5 * obs[2] + noise; EXTRA "twice" = 2 * action. Candidate c acts with 0.5 * (c + 1) * obs[2].
+// Learner: action = 0.5 * obs[2] + noise; EXTRA "twice" = 2 * action. Candidate c acts with 0.5 * (c + 1) * obs[2]. With a
+// memory, CARRY "count" int32 = steps in this episode, so "count" = obs[1], and in GREEDY action = count.
 
 struct NanPlace {
   uint64_t row;
@@ -36,6 +37,7 @@ struct Switches {
   bool rows_alike = false;                       // obs[0] = 0 in the next env
   bool row_exact = false;                        // of the next learner; if false, its actions depend on the size of the range
   const char* keep = nullptr;                    // one more channel that the next learner keeps
+  bool carries = false;                          // the next learner has a memory
   bool owns_time_limit = false;                  // if true, the next env owns its time limit
   bool whole = false;                            // if true, the next env accepts only calls for all rows
   bool endless = false;                          // if true, the next env ends no episode and declares no limit

@@ -201,10 +201,11 @@ class Twin : public KnowsSeeds, public std::conditional_t<kForm == Form::kOnDevi
 
 // Picks actions by a random number, even masked ones; the env accepts them.
 struct TwinLearner {
-  bp_channel out[2];
+  bool carries;
+  bp_channel out[3];
   bp_learner_spec spec;
 };
-const char* const kIn[] = {"obs", "action_mask", nullptr};
+const char *const kIn[] = {"obs", "action_mask", nullptr}, *const kCarryIn[] = {"obs", "action_mask", "count", nullptr};
 const char* const kKeep[] = {"obs",    "state",      "action_mask", "action",   "twice",
                              "reward", "terminated", "truncated",   "ep/steps", nullptr};
 
@@ -216,8 +217,13 @@ bp_status CreateLearner(const bp_host*, const bp_config*, const bp_env_spec*, ui
                      "action", nullptr,        nullptr,           nullptr,        kChoices, 0};
   learner->out[1] = {size,    BP_ROLE_EXTRA, BP_SPACE_BOX, BP_SCOPE_AGENT, 0,       bp::kF32,
                      "twice", nullptr,       nullptr,      nullptr,        nullptr, 0};
+  static constexpr int64_t kPair[] = {2};
+  learner->carries = g_switches.carries;
+  learner->out[2] = {size,    BP_ROLE_CARRY, BP_SPACE_BOX, BP_SCOPE_AGENT, 1,       bp::kF32,
+                     "count", kPair,         nullptr,      nullptr,        nullptr, 0};
   const uint64_t flags = g_switches.moments ? BP_LEARNER_OBS_MOMENTS : 0;
-  learner->spec = {sizeof(bp_learner_spec), 0, kIn, kKeep, learner->out, 2, 0, flags};
+  const bool carries = learner->carries;
+  learner->spec = {sizeof(bp_learner_spec), 0, carries ? kCarryIn : kIn, kKeep, learner->out, carries ? 3u : 2u, 0, flags};
   *out = reinterpret_cast<bp_learner*>(learner);
   return BP_OK;
 }
@@ -228,8 +234,9 @@ bp_status Plan(bp_learner*, const bp_limits*, bp_request* out) {
   return BP_OK;
 }
 bp_status Consume(bp_learner*, const bp_delivery*) { return BP_OK; }
-bp_status Act(bp_learner*, const bp_act* act) {
+bp_status Act(bp_learner* l, const bp_act* act) {
   const DevicePages::Open open;
+  const bool carries = reinterpret_cast<const TwinLearner*>(l)->carries;
   for (uint64_t i = act->begin * kAgents; i < act->end * kAgents; ++i) {
     const float* obs = static_cast<const float*>(act->in[0]->data) + i * kObs;
     bp_rng rng{bp_seed(act->seed, BP_PURPOSE_ACT, static_cast<uint32_t>(i), act->step), 0};
@@ -237,6 +244,9 @@ bp_status Act(bp_learner*, const bp_act* act) {
     const int32_t action = static_cast<int32_t>((noise + obs[3]) * 1.5) % 3;
     static_cast<int32_t*>(act->out[0]->data)[i] = action;
     static_cast<float*>(act->out[1]->data)[i] = 2.0f * static_cast<float>(action) + obs[2];
+    if (!carries) continue;
+    static_cast<float*>(act->out[2]->data)[2 * i] = static_cast<const float*>(act->in[2]->data)[2 * i] + 1;
+    static_cast<float*>(act->out[2]->data)[2 * i + 1] = static_cast<const float*>(act->in[2]->data)[2 * i + 1] - 1;
   }
   return BP_OK;
 }

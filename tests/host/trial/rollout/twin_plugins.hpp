@@ -20,6 +20,7 @@ constexpr int64_t CutAt(uint64_t row) { return 3 + static_cast<int64_t>(row % 5)
 
 struct Switches {
   bool moments = false;          // requested by the next learner
+  bool carries = false;          // the next learner counts the steps of each agent's episode in CARRY "count" float32 [2]
   std::atomic<int> nan_row{-1};  // the row whose rewards are NaN
   std::atomic<int> nan_end{-1};  // the row whose last observations are NaN
 };

@@ -1,0 +1,227 @@
+// learner.sac through its function table: the schedule of random actions and gradient steps, units of actions, saved states.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sac_trial.hpp"
+
+namespace backplane {
+namespace {
+
+using test_support::SacTrial;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+using Settings = std::map<std::string, std::string>;
+
+Settings With(Settings more) {
+  more.insert({{"hidden", "[8]"}, {"batch_size", "8"}, {"learning_starts", "20"}, {"horizon", "15"}});
+  return more;
+}
+
+// Gradient steps of each iteration so far.
+std::vector<double> Updates(SacTrial& trial) { return trial.host().metrics["train/updates"]; }
+
+TEST(Sac, LearnsAfterEachPartOnceEnoughStepsAreStored) {
+  SacTrial trial(With({{"train_freq", "3"}, {"gradient_steps", "2"}}));
+  const bp_request request = trial.Plan();
+  EXPECT_EQ(request.u.rollout.horizon, 15u);
+  EXPECT_EQ(request.u.rollout.part, 3u);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(trial.Iterate(), BP_OK) << trial.error();
+  // 2 rows: parts end at steps 6, 12, 18, 24 and 30 of an iteration.
+  EXPECT_EQ(Updates(trial), (std::vector<double>{4, 10, 10}));
+  EXPECT_THAT(trial.host().files.faults, IsEmpty());
+}
+
+TEST(Sac, RoundsTheHorizonUpToWholeParts) {
+  SacTrial trial(With({{"train_freq", "4"}}));
+  EXPECT_EQ(trial.Plan().u.rollout.horizon, 16u);
+}
+
+// The schedule counts frames of the trial, not parts: an iteration that a budget cuts short shifts nothing.
+TEST(Sac, CountsFramesNotParts) {
+  SacTrial trial(With({{"train_freq", "5"}, {"learning_starts", "0"}}));
+  ASSERT_EQ(trial.Iterate(7), BP_OK) << trial.error();
+  ASSERT_EQ(trial.Iterate(7), BP_OK) << trial.error();
+  ASSERT_EQ(trial.Iterate(7), BP_OK) << trial.error();
+  EXPECT_EQ(Updates(trial), (std::vector<double>{1, 1, 2})) << "after frames 5, 10, 15 and 20";
+}
+
+TEST(Sac, MakesNoUpdateBeforeAWindowIsComplete) {
+  SacTrial trial(With({{"n_step", "20"}, {"learning_starts", "0"}}));
+  ASSERT_EQ(trial.Iterate(), BP_OK) << trial.error();
+  EXPECT_EQ(Updates(trial), (std::vector<double>{0}));
+  ASSERT_EQ(trial.Iterate(), BP_OK) << trial.error();
+  EXPECT_EQ(Updates(trial), (std::vector<double>{0, 11})) << "from frame 20 on";
+}
+
+// Mean square of the actions of frames [begin, end).
+double Spread(const SacTrial& trial, int64_t begin, int64_t end) {
+  double sum = 0;
+  const int64_t width = trial.rows() * SacTrial::kActions;
+  for (int64_t i = begin * width; i < end * width; ++i) sum += std::pow(trial.stored().action[static_cast<size_t>(i)], 2);
+  return sum / static_cast<double>((end - begin) * width);
+}
+
+TEST(Sac, ActsRandomlyOnlyInTheFirstSteps) {
+  SacTrial trial(With({{"learning_starts", "400"}, {"horizon", "200"}}));
+  SacTrial other(With({{"learning_starts", "400"}, {"horizon", "200"}, {"hidden", "[5]"}}));
+  for (SacTrial* each : {&trial, &other}) {
+    ASSERT_EQ(each->Iterate(), BP_OK) << each->error();
+    ASSERT_EQ(each->Iterate(2), BP_OK) << each->error();
+  }
+  const auto warm = 200 * 2 * SacTrial::kActions;
+  const auto actions = [](const SacTrial& t) -> const std::vector<float>& { return t.stored().action; };
+  EXPECT_TRUE(std::equal(actions(trial).begin(), actions(trial).begin() + warm, actions(other).begin()))
+      << "random actions do not depend on the net";
+  EXPECT_NE(actions(trial)[warm], actions(other)[warm]);
+  EXPECT_NEAR(Spread(trial, 0, 200), 1. / 3, .03) << "uniform in [-1, 1]";
+}
+
+TEST(Sac, AResumeDoesNotActRandomlyAgain) {
+  const Settings settings = With({{"learning_starts", "30"}});
+  SacTrial whole(settings), part(settings);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(whole.Iterate(), BP_OK) << whole.error();
+  ASSERT_EQ(part.Iterate(), BP_OK);
+  for (int i = 0; i < 2; ++i) {
+    const std::string saved = part.Saved();
+    part.Again();
+    ASSERT_EQ(part.Load(saved), BP_OK) << part.error();
+    EXPECT_EQ(part.Saved(), saved) << "save, load, save";
+    ASSERT_EQ(part.Iterate(), BP_OK) << part.error();
+  }
+  EXPECT_EQ(part.stored().action, whole.stored().action);
+  EXPECT_EQ(part.Saved(), whole.Saved());
+}
+
+// Between two updates of the targets, with priorities and n steps.
+TEST(Sac, ResumesBitEqual) {
+  for (const char* prioritized : {"false", "true"}) {
+    const Settings settings = With({{"prioritized_replay", prioritized},
+                                    {"n_step", "3"},
+                                    {"target_update_interval", "7"},
+                                    {"buffer_size", "30"},
+                                    {"train_freq", "2"}});
+    SacTrial whole(settings), part(settings);
+    for (int i = 0; i < 5; ++i) {
+      ASSERT_EQ(whole.Iterate(), BP_OK) << whole.error();
+      const std::string saved = part.Saved();
+      part.Again();
+      ASSERT_EQ(part.Load(saved), BP_OK) << part.error();
+      ASSERT_EQ(part.Iterate(), BP_OK) << part.error();
+      EXPECT_EQ(part.Saved(), whole.Saved()) << "iteration " << i;
+    }
+  }
+}
+
+// As an evaluation does, with rows of its own, and a next stage with its own way to sample.
+TEST(Sac, LoadsTheStateOfOtherRowsWithAnEmptyRing) {
+  SacTrial trial(With({{"prioritized_replay", "true"}})), other(With({}), 5);
+  ASSERT_EQ(trial.Iterate(), BP_OK);
+  ASSERT_EQ(other.Load(trial.Saved()), BP_OK) << other.error();
+  const auto nets = [](SacTrial& t) { return t.SavedPolicy().substr(0, t.SavedPolicy().size() - sizeof(uint64_t)); };
+  EXPECT_TRUE(nets(other) == nets(trial)) << "all but the steps with random actions";
+  ASSERT_EQ(other.Iterate(1), BP_OK) << other.error();
+  EXPECT_EQ(other.host().metrics["train/updates"].back(), 1) << "from the new step only";
+}
+
+TEST(Sac, APolicyStartsATrialWithoutRandomActionsAndUpdates) {
+  const Settings settings = With({{"learning_starts", "60"}, {"horizon", "20"}});
+  SacTrial first(settings), second(settings), actor(settings);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(first.Iterate(), BP_OK);
+  const std::string policy = first.SavedPolicy();
+  ASSERT_EQ(second.StartPolicy(policy), BP_OK) << second.error();
+  ASSERT_EQ(actor.LoadPolicy(policy), BP_OK) << actor.error();
+  EXPECT_EQ(actor.SavedPolicy(), policy);
+  ASSERT_EQ(second.Iterate(), BP_OK) << second.error();
+  ASSERT_EQ(actor.Iterate(), BP_OK) << actor.error();
+  EXPECT_NE(second.stored().action, actor.stored().action) << "a rollout worker of the first trial still acts randomly";
+  EXPECT_EQ(Updates(second), (std::vector<double>{0}));
+  ASSERT_EQ(second.Iterate(), BP_OK);
+  EXPECT_EQ(Updates(second), (std::vector<double>{0, 10})) << "none is made up for";
+}
+
+// The host compares: a started learner's policy is the one that it got.
+TEST(Sac, APolicyToBeginWithStaysTheSame) {
+  SacTrial fresh(With({})), started(With({}));
+  const std::string policy = fresh.SavedPolicy();
+  ASSERT_EQ(started.StartPolicy(policy), BP_OK) << started.error();
+  EXPECT_EQ(started.SavedPolicy(), policy);
+}
+
+// With the optimisers: the host loads the whole state of the other trial first. Its transitions stay where they are.
+TEST(Sac, AStartWithTheWholeStateHasAnEmptyRing) {
+  const Settings settings = With({{"prioritized_replay", "true"}});
+  SacTrial first(settings), second(settings);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(first.Iterate(), BP_OK);
+  ASSERT_EQ(second.Load(first.Saved()), BP_OK) << second.error();
+  ASSERT_EQ(second.StartPolicy(first.SavedPolicy()), BP_OK) << second.error();
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(second.Iterate(), BP_OK) << second.error();
+  EXPECT_EQ(Updates(second), (std::vector<double>{5, 15})) << "learning_starts counts again";
+  EXPECT_THAT(second.host().files.faults, IsEmpty());
+}
+
+// The critics see actions in [-1, 1] whatever the env's bounds: wider ones leave training unchanged.
+TEST(Sac, BoundsOfTheEnvChangeOnlyTheEnvsActions) {
+  SacTrial narrow(With({}), 2, 1), wide(With({}), 2, 10);
+  for (SacTrial* each : {&narrow, &wide})
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(each->Iterate(), BP_OK) << each->error();
+  EXPECT_EQ(narrow.stored().action, wide.stored().action);
+  EXPECT_EQ(narrow.Saved(), wide.Saved());
+  for (size_t i = 0; i < narrow.env_actions().size(); ++i) {
+    EXPECT_NEAR(narrow.env_actions()[i], narrow.stored().action[i], 1e-6);
+    EXPECT_NEAR(wide.env_actions()[i], 10 * narrow.stored().action[i], 1e-5);
+  }
+}
+
+TEST(Sac, StoresEachStepOnce) {
+  SacTrial trial(With({{"train_freq", "4"}, {"buffer_size", "16"}}));
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(trial.Iterate(), BP_OK) << trial.error();
+  const size_t entry = 8 + (SacTrial::kActions + 2 * SacTrial::kObs) * sizeof(float);
+  EXPECT_EQ(trial.host().files.bytes_written, trial.steps() * 2 * entry);
+}
+
+TEST(Sac, RejectsAHostWithoutFiles) {
+  SacTrial trial(With({}));
+  trial.host().files.missing = true;
+  trial.Again();
+  EXPECT_EQ(trial.status(), BP_E_UNSUPPORTED);
+  EXPECT_THAT(trial.error(), HasSubstr("bp.host.file/1"));
+}
+
+TEST(Sac, AFullDiskIsAnErrorOfTheStep) {
+  SacTrial trial(With({}));
+  trial.host().files.disk = 1000;
+  EXPECT_EQ(trial.Iterate(), BP_E_IO);
+  EXPECT_THAT(trial.error(), HasSubstr("disk may be full"));
+}
+
+TEST(Sac, ADamagedBufferIsFound) {
+  SacTrial trial(With({}));
+  ASSERT_EQ(trial.Iterate(), BP_OK);
+  trial.host().files.damaged = {"replay"};
+  EXPECT_EQ(trial.Iterate(), BP_E_IO);
+  EXPECT_THAT(trial.error(), HasSubstr("damaged"));
+}
+
+TEST(Sac, RejectsValuesOfEntCoef) {
+  for (const char* text : {"automatic", "auto_", "auto_0", "-1", "0.1x", "auto_-1", "nan"}) {
+    SacTrial trial(Settings{{"ent_coef", text}});
+    EXPECT_EQ(trial.status(), BP_E_CONFIG) << text;
+    EXPECT_THAT(trial.error(), HasSubstr("ent_coef: expected auto")) << text;
+  }
+  SacTrial both(Settings{{"ent_coef", "0.1"}, {"initial_alpha", "2"}});
+  EXPECT_THAT(both.error(), HasSubstr("initial_alpha: expected ent_coef: auto"));
+}
+
+TEST(Sac, HugeRewardsEndTheTrial) {
+  SacTrial trial(With({{"learning_starts", "0"}}));
+  trial.reward_scale = 1e30;
+  bp_status status = BP_OK;
+  for (int i = 0; i < 20 && status == BP_OK; ++i) status = trial.Iterate();
+  EXPECT_EQ(status, BP_E_NUMERIC);
+}
+
+}  // namespace
+}  // namespace backplane

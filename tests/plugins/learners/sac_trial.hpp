@@ -1,0 +1,116 @@
+// learner.sac on an artificial env, driven through its function table in parts of rollouts: random observations and rewards,
+// rows that terminate and rows that are truncated, the learner's own actions.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backplane/rng.h"
+#include "driven_learner.hpp"
+
+namespace backplane::test_support {
+
+class SacTrial : public DrivenLearner {
+ public:
+  static constexpr int64_t kObs = 4, kActions = 3;
+  static constexpr uint64_t kSeed = 11;
+
+  // The env's actions are bounded by +-`bound`; `ends`: the share of steps that end an episode.
+  explicit SacTrial(std::map<std::string, std::string> options, int64_t rows = 2, double bound = 2, double ends = .2)
+      : DrivenLearner(std::move(options)), rows_(rows), bound_(bound), ends_(ends), obs_(static_cast<size_t>(rows * kObs)) {
+    Again();
+    Draw(&obs_);
+  }
+
+  // A new instance, with the same files.
+  void Again() {
+    const double low = -bound_, high = bound_;
+    const int64_t size = kObs, choices = kActions;
+    const bp_dtype f32 = bp::DtypeOf<float>();
+    std::vector<bp_channel> channels = {
+        {sizeof(bp_channel), BP_ROLE_OBS, BP_SPACE_BOX, BP_SCOPE_ROW, 1, f32, "obs", &size},
+        {sizeof(bp_channel), BP_ROLE_REWARD, BP_SPACE_BOX, BP_SCOPE_ROW, 0, f32, "reward"},
+        {sizeof(bp_channel), BP_ROLE_ACTION, BP_SPACE_BOX, BP_SCOPE_ROW, 1, f32, "action", &choices, &low, &high, nullptr, 1}};
+    Create({sizeof(bp_env_spec), 1, channels.data(), channels.size(), 50, {BP_DEVICE_CPU, 0}}, rows_, kSeed);
+  }
+
+  // One iteration of the learner's request, at most `most` frames of it (as a budget would cut it).
+  bp_status Iterate(int64_t most = 1 << 30) {
+    const bp_request request = Plan();
+    EXPECT_EQ(request.kind, BP_REQ_ROLLOUT);
+    const int64_t horizon = std::min(static_cast<int64_t>(request.u.rollout.horizon), most);
+    const auto part = static_cast<int64_t>(request.u.rollout.part);
+    const auto count = static_cast<uint32_t>((horizon + part - 1) / part);
+    for (uint32_t index = 0; index < count; ++index) {
+      const bp_status status = Part(std::min(part, horizon - index * part), index, count);
+      if (status != BP_OK) return status;
+    }
+    return BP_OK;
+  }
+
+  // All transitions, frame by frame; rows follow each other.
+  struct Stored {
+    std::vector<float> obs, action, next_obs, reward;
+    std::vector<uint8_t> terminated, truncated;
+  };
+  const Stored& stored() const { return stored_; }
+  const std::vector<float>& env_actions() const { return env_actions_; }
+  int64_t rows() const { return rows_; }
+  uint64_t steps() const { return step_; }
+  double reward_scale = 1;
+
+ private:
+  void Draw(std::vector<float>* out) {
+    for (float& x : *out) x = static_cast<float>(bp_rng_normal(&rng_));
+  }
+
+  bp_status Part(int64_t steps, uint32_t index, uint32_t count) {
+    Buffer<float> obs({steps + 1, rows_, kObs}), reward({steps, rows_}), action({steps, rows_, kActions}),
+        squashed({steps, rows_, kActions}), final_obs({steps * rows_, kObs});
+    Buffer<uint8_t> terminated({steps, rows_}), truncated({steps, rows_});
+    Buffer<int64_t> final_index({steps * rows_});
+    int64_t ended = 0;
+    for (int64_t t = 0; t < steps; ++t) {
+      std::copy(obs_.begin(), obs_.end(), &obs.data[t * rows_ * kObs]);
+      bp_tensor in = obs.Entry(t), out[] = {action.Entry(t), squashed.Entry(t)};
+      bp_tensor *ins[] = {&in}, *outs[] = {&out[0], &out[1]};
+      EXPECT_EQ(Act({sizeof(bp_act), BP_ACT_EXPLORE, 0, static_cast<uint64_t>(rows_), 0, 7, step_++, ins, outs}), BP_OK)
+          << error();
+      stored_.obs.insert(stored_.obs.end(), obs_.begin(), obs_.end());
+      Draw(&obs_);
+      for (int64_t row = 0; row < rows_; ++row) {
+        const int64_t i = t * rows_ + row;
+        const double draw = bp_rng_uniform(&rng_);
+        reward.data[i] = static_cast<float>(reward_scale * bp_rng_normal(&rng_));
+        terminated.data[i] = draw<ends_ / 2, truncated.data[i] = draw> 1 - ends_ / 2;
+        float* const next = &obs_[row * kObs];
+        stored_.next_obs.insert(stored_.next_obs.end(), next, next + kObs);
+        if (!terminated.data[i] && !truncated.data[i]) continue;
+        std::copy_n(next, kObs, &final_obs.data[ended * kObs]);
+        final_index.data[ended++] = i;
+        for (int64_t k = 0; k < kObs; ++k) next[k] = static_cast<float>(bp_rng_normal(&rng_));  // the next episode's first
+      }
+    }
+    std::copy(obs_.begin(), obs_.end(), &obs.data[steps * rows_ * kObs]);
+    final_index.shape[0] = final_obs.shape[0] = ended;
+    const auto keep = [](const auto& buffer, auto* out) { out->insert(out->end(), buffer.data.begin(), buffer.data.end()); };
+    keep(squashed, &stored_.action), keep(reward, &stored_.reward), keep(action, &env_actions_);
+    keep(terminated, &stored_.terminated), keep(truncated, &stored_.truncated);
+    const char* names[] = {"obs", "reward", "squashed", "terminated", "truncated", "final_obs", "final_index"};
+    bp_tensor* tensors[] = {&obs.tensor,       &reward.tensor,    &squashed.tensor,   &terminated.tensor,
+                            &truncated.tensor, &final_obs.tensor, &final_index.tensor};
+    bp_delivery delivery{sizeof(bp_delivery), BP_REQ_ROLLOUT, index, count};
+    delivery.n_tensors = std::size(names), delivery.names = names, delivery.tensors = tensors;
+    return Consume(delivery);
+  }
+
+  int64_t rows_;
+  double bound_, ends_;
+  bp_rng rng_{5, 0};
+  uint64_t step_ = 0;
+  std::vector<float> obs_, env_actions_;
+  Stored stored_;
+};
+
+}  // namespace backplane::test_support
