@@ -51,7 +51,7 @@ TEST_P(SacUpdate, EqualsTheOracle) {
   request["frames"] = FramesOf(request["options"], trial.steps(), static_cast<uint64_t>(trial.rows()));
   request["stored"] = {{"obs", stored.obs},       {"action", stored.action},         {"next_obs", stored.next_obs},
                        {"reward", stored.reward}, {"terminated", stored.terminated}, {"truncated", stored.truncated}};
-  for (const auto& [name, values] : trial.host().recorded)
+  for (const auto& [name, values] : trial.host().metrics)
     if (name.starts_with("train/")) request["losses"][name.substr(6)] = values;
   EXPECT_TRUE(trial.host().files.faults.empty());
   ExpectTheOraclesUpdate(request, c.different, 1e-5);
