@@ -20,13 +20,10 @@ std::vector<std::byte> ToBytes(const std::vector<T>& items) {
 
 }  // namespace
 
-void EndedEpisodes::Add(const std::vector<Episode>& episodes, size_t infos, uint64_t first_step) {
+void EndedEpisodes::Add(const std::vector<Episode>& episodes, size_t infos) {
   infos_each_ = infos;
-  for (Episode episode : episodes) {
-    infos_.insert(infos_.end(), episode.info, episode.info + infos);
-    episode.t += first_step;
-    episodes_.push_back(episode);
-  }
+  for (const Episode& episode : episodes) infos_.insert(infos_.end(), episode.info, episode.info + infos);
+  episodes_.insert(episodes_.end(), episodes.begin(), episodes.end());
 }
 
 const std::vector<Episode>& EndedEpisodes::Episodes() {
@@ -77,7 +74,7 @@ bool CollectRollouts::Play(const RolloutPart& part) {
   if (!(workers ? workers->PlayRollout(part, SavePolicy(parts_.learner), &collector_, clocks)
                 : collector_.Collect(part, clocks)))
     return false;
-  ended_.Add(collector_.episodes(), collector_.info_names().size(), part.first);
+  ended_.Add(collector_.episodes(), collector_.info_names().size());
   if (part.last()) record_.Add((part.first + part.steps) * parts_.env.rows(), ended_.Episodes(), collector_.info_names());
   if (workers || collector_.measured_use()) record_.AddUse(workers ? workers->use() : collector_.use());
   return true;

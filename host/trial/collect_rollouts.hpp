@@ -16,9 +16,10 @@ namespace backplane {
 class EndedEpisodes {
  public:
   void Clear() { episodes_.clear(), infos_.clear(); }
-  // `infos`: numbers of each episode. `first_step`: of the part in the rollout.
-  void Add(const std::vector<Episode>& episodes, size_t infos, uint64_t first_step);
-  const std::vector<Episode>& Episodes();  // of all parts, by (t, row); valid until the next Add or Clear
+  // `infos`: numbers of each episode.
+  void Add(const std::vector<Episode>& episodes, size_t infos);
+  // Of all parts, in their order; `t` counts from the first step of the part. Valid until the next Add or Clear.
+  const std::vector<Episode>& Episodes();
 
  private:
   std::vector<Episode> episodes_;

@@ -72,6 +72,7 @@ TEST_F(RolloutInParts, EachActsWithTheNewestPolicy) {
       EXPECT_TRUE(Fingerprints(name) == Fingerprints("learns3")) << name;
       EXPECT_TRUE(Learned(name) == Learned("learns3")) << name;
       EXPECT_EQ(Result(name)["warnings"].dump(), "[]");
+      EXPECT_EQ(Result(name)["rollout"].is_null(), name == "threads1") << "the use of one thread is not measured";
     }
 }
 
@@ -123,6 +124,15 @@ TEST_F(RolloutInParts, FailureInOneDropsTheIteration) {
   EXPECT_NE(RunTrial("write").exit, 0);
   EXPECT_THAT(Result("write")["error"].get<std::string>(),
               HasSubstr("learner.takes_parts: consume: expected nothing written outside channel 'reward'"));
+}
+
+TEST_F(RolloutInParts, DoNotCountUpdatesAsSampling) {
+  WriteTrial("slow", "part: 1, sleep_ms: 5", "budget: {iterations: 5}\n");
+  ASSERT_EQ(RunTrial("slow", " --set rollout.threads=1").exit, 0);
+  double most = 0;  // of several, because other programs may delay a rollout
+  for (const nlohmann::json& line : Lines(Attempt("slow") / "metrics.jsonl"))
+    most = std::max(most, line["time"]["sampling_sps"].get<double>() / line["time"]["sps"].get<double>());
+  EXPECT_GT(most, 5);
 }
 
 // The patience after the budget is 10 s; the rollout would take 50 s.

@@ -1,9 +1,11 @@
 // A rollout in parts has the bytes of the same rollout in one delivery, for a learner that does not change its policy.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <map>
 
+#include "rollout/process_state.hpp"
 #include "toy_plugins.hpp"
 #include "twin_plugins.hpp"
 
@@ -186,6 +188,24 @@ TEST(RolloutParts, FailuresNameTheStepOfTheRollout) {
     EXPECT_THAT(failure.what(), testing::HasSubstr("the reward of row 2 is not a finite number at step 7 of the rollout"));
   }
   toy::g_switches.nan_row = -1;
+}
+
+TEST(RolloutParts, RestoreTheStateOfTheThread) {
+  KeepProcessState();
+  NameSuspects("env.toy or learner.toy");
+  ToyTrial trial(3, 1, 4);
+  const PhaseSpan span(trial.clocks[0], Phase::kSync);
+  toy::g_switches.on_step = [] {
+    sigset_t signals;
+    sigemptyset(&signals), sigaddset(&signals, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  };
+  for (uint64_t k = 0; k < 3; ++k) ASSERT_TRUE(trial.collector->Collect(RolloutPart(7, 3, k), trial.clocks));
+  toy::g_switches.on_step = nullptr;
+  sigset_t now;
+  pthread_sigmask(SIG_SETMASK, nullptr, &now);
+  EXPECT_EQ(sigismember(&now, SIGTERM), 0);
+  EXPECT_THAT(StateChanges(), testing::ElementsAre(testing::HasSubstr("env.toy or learner.toy changed the signals")));
 }
 
 TEST(RolloutParts, StopWhenCancelled) {
