@@ -35,7 +35,7 @@ class RolloutInParts : public ProgramTest {
 TEST_F(RolloutInParts, HaveTheRecordsOfTheWholeRollout) {
   for (const auto& [env, horizon] : {std::pair{"cartpole", 50}, {"pendulum", 230}, {"couriers", 23}}) {
     const auto run = [&, env = env, horizon = horizon](const std::string& name, int part, int threads) {
-      WriteTrial(name, "horizon: " + std::to_string(horizon) + ", part: " + std::to_string(part),
+      WriteTrial(name, "carries: true, horizon: " + std::to_string(horizon) + ", part: " + std::to_string(part),
                  "budget: {iterations: 4}\nevaluation: {episodes: 2, every_iterations: 3}\n", env);
       const Finished done = RunTrial(name, " --set rollout.threads=" + std::to_string(threads));
       EXPECT_EQ(done.exit, 0) << done.err;
@@ -58,14 +58,14 @@ TEST_F(RolloutInParts, HaveTheRecordsOfTheWholeRollout) {
 TEST_F(RolloutInParts, EachActsWithTheNewestPolicy) {
   const std::string more = "budget: {iterations: 4}\n";
   for (const char* part : {"0", "3"}) {
-    WriteTrial(std::string("learns") + part, std::string("learns: true, part: ") + part, more);
+    WriteTrial(std::string("learns") + part, std::string("learns: true, carries: true, part: ") + part, more);
     ASSERT_EQ(RunTrial(std::string("learns") + part, " --set rollout.threads=1").exit, 0);
   }
   EXPECT_NE(Learned("learns3"), Learned("learns0")) << "the policy changes within a rollout";
   for (const std::string key : {"threads", "workers"})
     for (const std::string number : {"1", "2", "3"}) {
       const std::string name = key + number;
-      WriteTrial(name, "learns: true, part: 3", more);
+      WriteTrial(name, "learns: true, carries: true, part: 3", more);
       const Finished run = RunTrial(name, " --set rollout." + key + "=" + number);
       ASSERT_EQ(run.exit, 0) << run.err;
       EXPECT_EQ(std::filesystem::exists(Attempt(name) / "worker-1.log"), key == "workers");

@@ -82,6 +82,22 @@ TEST(Carry, EveryAgentHasItsOwn) {
   }
 }
 
+// Parts of 5000 steps are copied step by step.
+TEST(Carry, PartsOfARolloutContinueIt) {
+  const Carries carries;
+  for (const auto& [horizon, length] : {std::pair<uint64_t, uint64_t>{23, 1}, {23, 3}, {11'000, 5000}}) {
+    ToyTrial trial(kCarryRows, 2, 3);
+    const PhaseSpan span(trial.clocks[0], Phase::kSync);
+    int64_t ends = 0;
+    for (uint64_t i = 0; i < 2; ++i)
+      for (uint64_t k = 0; k < RolloutPart(horizon, length, 0).count; ++k) {
+        ASSERT_TRUE(trial.collector->Collect(RolloutPart(horizon, length, k), trial.clocks));
+        ends += ExpectCounts(*trial.collector);
+      }
+    EXPECT_GT(ends, 20) << length;
+  }
+}
+
 TEST(Carry, ContinuesAfterAResume) {
   const Carries carries;
   ToyTrial before(kCarryRows, 1, 3), after(kCarryRows, 2, 3);
