@@ -35,15 +35,19 @@ TEST(Allocations, TheCounterSeesAnAllocation) {
 }
 
 TEST(Allocations, NoneHappenInsideARollout) {
-  ToyTrial trial(64, 1, 16);
-  trial.Collect(100);  // warm-up binds the buffers
-  g_steps = 0;
-  g_switches.on_step = OnStep;
-  trial.Collect(100);
-  g_switches.on_step = nullptr;
-  EXPECT_EQ(g_steps, 400u);
-  EXPECT_GT(trial.collector->episodes().size(), 100u) << "resets and episode ends were part of it";
-  EXPECT_EQ(g_last - g_first, 0u);
+  for (const bool carries : {false, true}) {
+    g_switches.carries = carries;
+    ToyTrial trial(64, 1, 16);
+    g_switches.carries = false;
+    trial.Collect(100);  // warm-up binds the buffers
+    g_steps = 0;
+    g_switches.on_step = OnStep;
+    trial.Collect(100);
+    g_switches.on_step = nullptr;
+    EXPECT_EQ(g_steps, 400u);
+    EXPECT_GT(trial.collector->episodes().size(), 100u) << "resets and episode ends were part of it";
+    EXPECT_EQ(g_last - g_first, 0u) << (carries ? "with a memory" : "without");
+  }
 }
 
 // The last of 17 parts is shorter.
@@ -84,9 +88,9 @@ TEST(Allocations, LongRolloutOfOneRowUsesLittleMoreThanItsNumbers) {
 
 TEST(Allocations, NoneHappenWhileCandidatesAreEvaluated) {
   for (const bool row_exact : {true, false}) {
-    g_switches.row_exact = row_exact;
+    g_switches.row_exact = row_exact, g_switches.carries = true;
     ToyTrial trial(64, 1, 16);
-    g_switches.row_exact = false;
+    g_switches.row_exact = g_switches.carries = false;
     CandidateScorer scorer(*trial.env, *trial.learner, *trial.pool, 16, 7, trial.cancelled, [] {});
     scorer.Bind();
     std::vector<uint64_t> seeds(200);
