@@ -51,7 +51,7 @@ template <class T>
 struct GruWork {
   // With `backward`, also for that pass. Later calls with at most as many rows do not reallocate.
   void Reserve(const Gru& gru, int64_t rows, bool backward);
-  std::vector<T> before;  // [rows, size] states before each row. The caller sets those of the first entry.
+  std::vector<T> before;  // [rows, size] states before each row. The caller sets the rows of the first entry.
   std::vector<T> state;   // [rows, size] after each row
   std::vector<T> gates;   // [rows, 3 size]: r, z, n; in the pass backward the derivatives at the input's sums
   std::vector<T> sums;    // [rows, 3 size] of `hidden`; in the pass backward the derivatives at them

@@ -58,7 +58,7 @@ class Settled : public CartPoleTrial {
 };
 
 // Acting and training start the memory from zeros at the same entries, and training starts from the memory that acting had.
-TEST(PpoMemory, RatiosAreOneWhileNothingIsLearned) {
+TEST(PpoMemory, RatiosStayOneAtALearningRateNearZero) {
   for (const char* sequence : {"1", "8", "20", "32"}) {
     Settled trial(32, {{"memory", std::string(R"({"kind": "gru", "size": 24, "sequence": )") + sequence + "}"}});
     for (int i = 0; i < 3; ++i) ASSERT_EQ(trial.Iterate(), BP_OK) << trial.error();
