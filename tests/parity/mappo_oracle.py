@@ -10,7 +10,8 @@ from torch_oracle import torch
 class State:
     def __init__(self, text):
         saved = oracle.Saved(text)
-        _, self.tanh, self.obs, self.state, self.actions = saved.take("Q", 5)
+        magic, self.tanh, self.obs, self.state, self.actions = saved.take("Q", 5)
+        self.memory = saved.take("Q") if magic == int.from_bytes(b"BPMPPOM\0", "little") else 0
         self.actor = [int(n) for n in saved.array("<u8")]
         self.critic = [int(n) for n in saved.array("<u8")]
         self.params, self.m, self.v = (saved.array("<f4") for _ in range(3))
@@ -49,6 +50,9 @@ class Net:
         self.towers = []
         for sizes, inputs, outputs in ((state.actor, state.obs, state.actions), (state.critic, state.state + state.obs, 1)):
             layers = []
+            if state.memory and not self.towers:
+                self.memory = oracle.Gru(params, at, inputs, state.memory)
+                inputs, at = state.memory, self.memory.end
             for size in sizes + [outputs]:
                 layers.append(oracle.Linear(params, at, inputs, size))
                 inputs, at = size, layers[-1].end
@@ -84,8 +88,17 @@ def iterate(state, rollout, options, seed, progress, agents):
     mask = rollout.action_mask[:steps] if rollout.has("action_mask") else None
 
     net = Net(state, state.params)
+    carry = rollout.memory.double() if state.memory else None
+    remembered = 0.0
     with torch.no_grad():
-        log_probs = net.log_probs(obs[:steps], mask)
+        seen = obs[:steps]
+        if state.memory:
+            never = torch.zeros(1, everyone, dtype=torch.bool)
+            seen = torch.cat([net.memory(obs[t : t + 1], carry[t], never) for t in range(steps)])
+            # The state of an agent that does not live stays as it is.
+            after = torch.where(alive[:steps].unsqueeze(-1), seen, carry[:steps])
+            remembered = oracle.away(carry[1:], torch.where((over | cut).unsqueeze(-1), 0.0, after))
+        log_probs = net.log_probs(seen, mask)
         old_logp = log_probs.gather(-1, rollout.action.long().unsqueeze(-1)).squeeze(-1)
         predicted = net.values(obs, world)
         following = predicted[1:].clone()
@@ -108,17 +121,34 @@ def iterate(state, rollout, options, seed, progress, agents):
     if o["normalize_advantages"] == "iteration":
         a = columns[4]
         columns[4] = (a - a.mean()) / (a.std(correction=0) + 1e-5)
-    groups = [torch.nonzero(step_of == step).squeeze(1) for step in step_of.unique()]
-    count = -(-n // o["minibatch_size"]) if o["minibatch_size"] > 0 else min(o["num_minibatches"], n)
+    # Samples of an env step, or sequences of some env steps of a row.
+    groups, each = [list(torch.nonzero(step_of == step)) for step in step_of.unique()], 1
+    if state.memory:
+        each, groups, starts = o["memory"]["sequence"], [], {}
+        number = torch.full((steps, everyone), -1)
+        number[there] = torch.arange(n)
+        for begin in range(0, steps, each):
+            for row in range(rows):
+                groups.append([])
+                for agent in range(row * agents, (row + 1) * agents):
+                    times = [t for t in range(begin, min(begin + each, steps)) if there[t, agent]]
+                    if times:
+                        done = (over | cut)[:, agent]
+                        fresh = [False] + [bool(done[a:b].any()) for a, b in zip(times, times[1:])]
+                        groups[-1].append(number[times, agent])
+                        starts[int(groups[-1][-1][0])] = (carry[times[0], agent], torch.tensor(fresh).unsqueeze(1))
+    n = sum(map(len, groups))
+    count = -(-n // (o["minibatch_size"] // each)) if o["minibatch_size"] > 0 else min(o["num_minibatches"], n)
     lr = o["lr"] * (1 - progress if o["lr_schedule"] == "linear" else 1)
     entropy_coeff = o["entropy_coeff"] * (1 - progress if o["entropy_schedule"] == "linear" else 1)
     vf_clip = (o["vf_clip_param"] or o["clip_param"]) if o["vf_clip"] else 0
     stopped = False
     for _ in range(o["num_epochs"]):
-        order = torch.cat([groups[i] for i in oracle.shuffled(len(groups), seed, state.epochs)])
+        order = sum((groups[i] for i in oracle.shuffled(len(groups), seed, state.epochs)), [])
         state.epochs += 1
         for begin, end in oracle.parts(n, count):
-            x, world_x, taken, before, adv, goal, old, allowed = (c[order[begin:end]] if c is not None else None for c in columns)
+            picked = torch.cat(order[begin:end])
+            x, world_x, taken, before, adv, goal, old, allowed = (c[picked] if c is not None else None for c in columns)
             if o["normalize_advantages"] == "minibatch" and len(adv) > 1:
                 adv = (adv - adv.mean()) / (adv.std() + 1e-8)
             if o["value_norm"]:
@@ -126,7 +156,11 @@ def iterate(state, rollout, options, seed, progress, agents):
                 goal = (goal - norm.mean) / norm.deviation
             params = state.params.clone().requires_grad_(True)
             net = Net(state, params)
-            log_probs = net.log_probs(x, allowed)
+            seen = x
+            if state.memory:
+                runs = [(columns[0][samples].unsqueeze(1), *starts[int(samples[0])]) for samples in order[begin:end]]
+                seen = torch.cat([net.memory(own, first.unsqueeze(0), fresh).squeeze(1) for own, first, fresh in runs])
+            log_probs = net.log_probs(seen, allowed)
             log_ratio = log_probs.gather(-1, taken.unsqueeze(-1)).squeeze(-1) - before
             loss = (
                 oracle.policy_loss(log_ratio.exp(), adv, o["clip_param"])
@@ -144,7 +178,7 @@ def iterate(state, rollout, options, seed, progress, agents):
             state.params, state.m, state.v = oracle.adam(params.detach(), params.grad, state.m, state.v, state.steps, lr)
         if stopped:
             break
-    return there, old_logp
+    return there, old_logp, remembered
 
 
 def answer(request):
@@ -155,7 +189,7 @@ def answer(request):
         rollout, agents = oracle.Rollout(tensors), request["agents"]
         ours, theirs, plain = State(before), State(after), State(before)
         begin = ours.params.clone()
-        there, logp = iterate(ours, rollout, request["options"], request["seed"], progress, agents)
+        there, logp, remembered = iterate(ours, rollout, request["options"], request["seed"], progress, agents)
         found = {
             "params": oracle.apart(theirs.params, ours.params, begin),
             "steps": abs(theirs.steps - ours.steps),
@@ -163,6 +197,7 @@ def answer(request):
             "first moments": oracle.away(theirs.m, ours.m),
             "second moments": oracle.away(theirs.v, ours.v),
             "logp": oracle.away(rollout.logp.double()[there], logp[there]),
+            "memory": remembered,
             "value norm": oracle.away(theirs.norm.sums(), ours.norm.sums()) if request["options"]["value_norm"] else 0.0,
         }
         for name, x in found.items():

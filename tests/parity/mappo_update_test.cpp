@@ -9,6 +9,7 @@ namespace {
 using test_support::AgentEnv;
 using test_support::AgentRollout;
 using test_support::AgentShape;
+using test_support::Buffer;
 using test_support::DrivenLearner;
 
 constexpr uint64_t kSeed = 11;
@@ -17,6 +18,9 @@ class Trial : public DrivenLearner {
  public:
   Trial(const Settings& options, const AgentShape& shape) : DrivenLearner(options), env_(shape), rollout_(shape) {
     Create(env_.spec, shape.rows, kSeed);
+    size_ = carry();
+    memory_ = std::make_unique<Buffer<float>>(std::vector<int64_t>{shape.steps + 1, rollout_.all, size_});
+    if (size_ > 0) rollout_.memory = &memory_->tensor;
   }
 
   // One rollout and its update; returns the delivered rollout.
@@ -24,15 +28,24 @@ class Trial : public DrivenLearner {
     Plan(progress);
     rollout_.Fill(number);
     for (float& x : rollout_.reward.data) x = 20 * x + 10;  // reward_scale is small
+    const int64_t entry = rollout_.all * size_;
+    std::copy_n(memory_->data.end() - entry, entry, memory_->data.begin());
     for (int64_t t = 0; t < rollout_.shape.steps; ++t) {
       std::vector<bp_tensor> in = {rollout_.obs.Entry(t)}, out = {rollout_.action.Entry(t), rollout_.logp.Entry(t)};
       if (rollout_.shape.has_mask) in.push_back(rollout_.mask.Entry(t));
       if (rollout_.shape.has_alive) in.push_back(rollout_.alive.Entry(t));
+      if (size_ > 0) in.push_back(memory_->Entry(t)), out.push_back(memory_->Entry(t + 1));
       std::vector<bp_tensor*> ins, outs;
       for (bp_tensor& each : in) ins.push_back(&each);
       for (bp_tensor& each : out) outs.push_back(&each);
       const auto rows = static_cast<uint64_t>(rollout_.shape.rows);
       EXPECT_EQ(Act({sizeof(bp_act), BP_ACT_EXPLORE, 0, rows, 0, 7, step_++, ins.data(), outs.data()}), BP_OK) << error();
+      // As the host does, the next episode starts with zeros.
+      for (int64_t row = 0; row < rollout_.shape.rows; ++row) {
+        const int64_t i = t * rollout_.shape.rows + row, n = rollout_.shape.agents * size_;
+        if (rollout_.terminated.data[i] || rollout_.truncated.data[i])
+          std::fill_n(memory_->data.begin() + (t + 1) * entry + row * n, n, 0.f);
+      }
     }
     const bp_delivery& delivery = rollout_.delivery().raw();
     EXPECT_EQ(Learn(Consume(delivery), progress), BP_OK) << error();
@@ -42,6 +55,8 @@ class Trial : public DrivenLearner {
  private:
   AgentEnv env_;
   AgentRollout rollout_;
+  int64_t size_ = 0;  // of an agent's memory
+  std::unique_ptr<Buffer<float>> memory_;
   uint64_t step_ = 0;
 };
 
@@ -79,7 +94,9 @@ TEST_P(MappoUpdate, EqualsTheOracle) {
   ExpectTheOraclesUpdate(request, c.different);
 }
 
-const Settings kValueNorm = {{"value_norm", "true"}}, kVfClip = {{"vf_clip", "true"}};
+const Settings kValueNorm = {{"value_norm", "true"}}, kVfClip = {{"vf_clip", "true"}},
+               kMemory = {{"memory", R"({"kind": "gru", "size": 7, "sequence": 4})"}},
+               kUneven = {{"memory", R"({"kind": "gru", "size": 7, "sequence": 5})"}};
 
 const Case kCases[] = {
     {"Plain", {}, {}, false},
@@ -100,6 +117,13 @@ const Case kCases[] = {
     {"NoEnded", {}, {}, false, {.has_ended = false}},
     {"DenseInputs", {}, {}, false, {.zeros = 0}},
     {"Independent", {{"critic", "independent"}}, {}, false},
+    {"Memory", kMemory, {}, false},
+    {"MemoryMinibatchSize", kMemory, {{"minibatch_size", "25"}}, false},
+    {"MemoryUnevenSequences", kUneven, {{"critic", "independent"}, {"value_norm", "true"}}, false},
+    {"MemoryFiveShards", kMemory, {{"update_shards", "5"}}, false},
+    {"MemoryAllAlive", kUneven, {}, false, {.has_alive = false, .has_ended = false}},
+    {"MemoryDenseInputs", kMemory, {}, false, {.zeros = 0}},
+    {"MemorySequence", kUneven, kMemory},
     {"MinibatchSize", {{"minibatch_size", "20"}}},
     {"NumMinibatches", {{"num_minibatches", "1"}}},
     {"NumEpochs", {{"num_epochs", "5"}}},

@@ -1,5 +1,6 @@
 #include "actor.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "backplane/rng.h"
@@ -37,6 +38,8 @@ void Actor::Act(const bp_act& act) const {
   for (int64_t agent = begin; agent < end; ++agent) {
     if (alive && !*alive.At(agent)) {
       *action.At(agent) = 0, *logp.At(agent) = 0;
+      if (net_.actor.memory.size > 0)
+        std::copy_n(MemoryBefore(act).At(agent), net_.actor.memory.size, MemoryAfter(act).At(agent));
       continue;
     }
     buffers.seen.Append(&buffers.obs, agent);
@@ -52,7 +55,13 @@ void Actor::Choose(const bp_act& act, Buffers* b) const {
   std::iota(b->index.begin(), b->index.end(), 0);
   b->block.Take({&b->obs, nullptr, {}}, b->index);
   b->work.Reserve(net_.actor, n, false);
+  const int64_t size = net_.actor.memory.size;
+  b->work.sequences = {{&n, 1}};
+  for (int64_t i = 0; i < n && size > 0; ++i)
+    std::copy_n(MemoryBefore(act).At(b->agents[i]), size, &b->work.memory.before[i * size]);
   b->block.RunActor(net_, weights_, params_, &b->work);
+  for (int64_t i = 0; i < n && size > 0; ++i)
+    std::copy_n(&b->work.memory.state[i * size], size, MemoryAfter(act).At(b->agents[i]));
   for (int64_t i = 0; i < n; ++i) {
     const int64_t agent = b->agents[i];
     const auto absolute = static_cast<uint32_t>(act.row_base * static_cast<uint64_t>(agents_) + static_cast<uint64_t>(agent));

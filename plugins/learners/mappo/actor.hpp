@@ -21,6 +21,11 @@ class Actor {
  private:
   struct Buffers;
   void Choose(const bp_act& act, Buffers* buffers) const;
+  // An agent's memory before an act, and after it.
+  bp::View<const float> MemoryBefore(const bp_act& act) const {
+    return bp::View<const float>(act.in[obs_.size() + masked_ + mortal_], "memory");
+  }
+  static bp::View<float> MemoryAfter(const bp_act& act) { return bp::View<float>(act.out[2], "memory"); }
 
   Net net_;
   std::vector<Seen> obs_;

@@ -4,8 +4,8 @@
 
 namespace backplane::mappo {
 
-Batch::Batch(const EnvShape& shape)
-    : action_name_(shape.action), mask_name_(shape.mask), agents_(shape.agents), actions_(shape.actions) {}
+Batch::Batch(const EnvShape& shape, const MemoryOptions& memory)
+    : action_name_(shape.action), mask_name_(shape.mask), agents_(shape.agents), actions_(shape.actions), memory_(memory) {}
 
 void Batch::Take(const bp::Delivery& delivery, const Streams& streams) {
   const auto logp = delivery.Get<float>("logp");
@@ -33,6 +33,39 @@ void Batch::Take(const bp::Delivery& delivery, const Streams& streams) {
     s.choice[i] = *choice.At(t, agent), s.logp[i] = *logp.At(t, agent);
     if (mask) std::copy_n(mask.At(t, agent), actions_, &s.mask[i * actions_]);
   }
+  if (memory_.size > 0) TakeSequences(delivery, streams);
+}
+
+// A sequence has the steps of a run in which the agent lives. The memory of an agent that does not live stays as it is.
+void Batch::TakeSequences(const bp::Delivery& delivery, const Streams& streams) {
+  const auto carry = delivery.Get<float>("memory");
+  const auto terminated = delivery.Get<uint8_t>("terminated"), truncated = delivery.Get<uint8_t>("truncated");
+  const int64_t agents = streams.agents();
+  std::vector<int32_t> sample_at(streams.steps() * agents, -1);
+  for (int64_t i = 0; i < all_.n; ++i) sample_at[all_.place[i]] = static_cast<int32_t>(i);
+  sequences_.Clear(memory_.sequence);
+  sequences_.fresh.assign(all_.n, 0);
+  step_starts_.clear(), first_carries_.clear();
+  for (int64_t begin = 0; begin < streams.steps(); begin += memory_.sequence) {
+    const int64_t end = std::min(begin + memory_.sequence, streams.steps());
+    for (int64_t agent = 0; agent < agents; ++agent) {
+      const int64_t row = agent / agents_, first = static_cast<int64_t>(sequences_.samples.size());
+      if (agent % agents_ == 0) step_starts_.push_back(static_cast<int32_t>(sequences_.n()));
+      bool restarted = false;
+      for (int64_t t = begin; t < end; ++t) {
+        restarted = restarted || (t > begin && (*terminated.At(t - 1, row) || *truncated.At(t - 1, row)));
+        const int32_t sample = sample_at[t * agents + agent];
+        if (sample < 0) continue;
+        const bool starts = static_cast<int64_t>(sequences_.samples.size()) == first;
+        const float* const before = carry.At(t, agent);
+        if (starts) first_carries_.insert(first_carries_.end(), before, before + memory_.size);
+        sequences_.fresh[sample] = restarted && !starts, restarted = false;
+        sequences_.samples.push_back(sample);
+      }
+      if (static_cast<int64_t>(sequences_.samples.size()) > first) sequences_.End();
+    }
+  }
+  step_starts_.push_back(static_cast<int32_t>(sequences_.n()));
 }
 
 void Batch::Shuffle(uint64_t key, const Parallel& parallel) {
@@ -41,6 +74,15 @@ void Batch::Shuffle(uint64_t key, const Parallel& parallel) {
   for (int32_t step : steps_) {
     for (int32_t i = step_starts_[step]; i < step_starts_[step + 1]; ++i) order_.push_back(i);
   }
+}
+
+Minibatch Batch::Select(int64_t begin, int64_t end) {
+  const std::span<const int32_t> some = Order(begin, end);
+  if (memory_.size == 0) return {all_, some, {}, {}};
+  numbers_.assign(some.begin(), some.end());
+  blocks_.Pack(sequences_, numbers_);
+  index_.assign(blocks_.index(), blocks_.index() + blocks_.n());
+  return {all_, index_, {}, {}, &blocks_, first_carries_.data()};
 }
 
 }  // namespace backplane::mappo

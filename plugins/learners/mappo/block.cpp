@@ -7,8 +7,11 @@
 namespace backplane::mappo {
 namespace {
 
-// The layer with sparse inputs.
-const nn::Layer& FirstOf(const Tower& tower) { return tower.hidden.front(); }
+// The layer with sparse inputs, and its sums.
+const nn::Layer& FirstOf(const Tower& tower) { return tower.memory.size > 0 ? tower.memory.input : tower.hidden.front(); }
+float* FirstSums(const Tower& tower, TowerWork<float>* work) {
+  return tower.memory.size > 0 ? work->memory.gates.data() : work->results[0].data();
+}
 
 void StartFromBias(const nn::Layer& layer, const float* params, int64_t rows, float* sums) {
   for (int64_t i = 0; i < rows; ++i) std::copy_n(params + layer.bias, layer.out, sums + i * layer.out);
@@ -18,18 +21,20 @@ void StartFromBias(const nn::Layer& layer, const float* params, int64_t rows, fl
 
 void PackedNet::Pack(const Net& net, const float* params, bool backward, nn::Precision precision, const Parallel& parallel) {
   const nn::Layer &of_actor = FirstOf(net.actor), &of_critic = FirstOf(net.critic);
-  constexpr size_t kFirst = 1;  // the first layers are packed by input, below
+  // The first layers are packed by input, below. All hidden layers of an actor with a memory come after it.
+  const size_t first_of_actor = net.actor.memory.size > 0 ? 0 : 1;
+  constexpr size_t kFirst = 1;
   constexpr int64_t kInputs = 3;
   actor.precision = critic.precision = precision;
   actor.Reserve(net.actor), critic.Reserve(net.critic);
-  const int64_t actors = actor.Pieces(net.actor, kFirst), critics = critic.Pieces(net.critic, kFirst);
+  const int64_t actors = actor.Pieces(net.actor, first_of_actor), critics = critic.Pieces(net.critic, kFirst);
   ForPieces(parallel, kInputs + actors + critics, net.size, [&](uint64_t raw) {
     const int64_t i = static_cast<int64_t>(raw), of_tower = i - kInputs;
     if (i == 0) return actor_obs.Set(params + of_actor.weight, net.obs, of_actor.out);
     if (i == 1) return critic_state.Set(params + of_critic.weight, net.state, of_critic.out);
     if (i == 2) return critic_obs.Set(params + of_critic.weight + net.state * of_critic.out, net.obs, of_critic.out);
     if (of_tower % 2 == 1 && !backward) return;
-    of_tower < actors ? actor.PackPiece(net.actor, params, of_tower, kFirst)
+    of_tower < actors ? actor.PackPiece(net.actor, params, of_tower, first_of_actor)
                       : critic.PackPiece(net.critic, params, of_tower - actors, kFirst);
   });
 }
@@ -48,7 +53,7 @@ void Block::Take(const Inputs& inputs, std::span<const int32_t> rows) {
 
 void Block::RunActor(const Net& net, const PackedNet& weights, const float* params, TowerWork<float>* work) const {
   const nn::Layer& first = FirstOf(net.actor);
-  float* sums = work->results[0].data();
+  float* sums = FirstSums(net.actor, work);
   StartFromBias(first, params, rows(), sums);
   obs_.AddProduct(params + first.weight, weights.actor_obs, sums);
   Forward<float>(net.actor, weights.actor, params, nullptr, rows(), work);
@@ -62,7 +67,7 @@ void Block::RunCritic(const Net& net, const PackedNet& weights, const float* par
   if (net.state == 0) {
     StartFromBias(first, params, rows(), sums);
   } else {
-    by_step_.resize(std::max<size_t>(by_step_.size(), kBlock * out));
+    by_step_.resize(std::max<size_t>(by_step_.size(), state_.rows() * out));
     StartFromBias(first, params, state_.rows(), by_step_.data());
     state_.AddProduct(w, weights.critic_state, by_step_.data());
     for (int64_t i = 0; i < rows(); ++i) std::copy_n(&by_step_[step_at_[i] * out], out, sums + i * out);

@@ -18,7 +18,7 @@ struct PackedNet {
   // With `backward`, also packs for gradients. `precision` applies to all but the first layers.
   void Pack(const Net& net, const float* params, bool backward, nn::Precision precision, const Parallel& parallel);
   PackedTower<float> actor, critic;                       // without the first layers
-  nn::Packed<float> actor_obs, critic_state, critic_obs;  // first layers
+  nn::Packed<float> actor_obs, critic_state, critic_obs;  // first layers, of the actor or its memory
 };
 
 // Sources of a block's rows.
@@ -31,7 +31,7 @@ struct Inputs {
 // Not thread-safe.
 class Block {
  public:
-  // At most kBlock rows; adjacent rows of one env step share the work for its state.
+  // Adjacent rows of one env step share the work for its state.
   void Take(const Inputs& inputs, std::span<const int32_t> rows);
   int64_t rows() const { return obs_.rows(); }
   // Forward passes of the networks.

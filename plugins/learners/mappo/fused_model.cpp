@@ -80,8 +80,9 @@ class Fused final : public Model {
     const LossSums sums =
         AddUp(parallel_, batch.n(), net_.size, 1, &shards_, out, [&](Part part, int64_t, float* gradient, Work* work) {
           std::fill_n(gradient, net_.size, 0.0f);
-          work->actor.Reserve(net_.actor, kBlock, true), work->critic.Reserve(net_.critic, kBlock, true);
-          ForBlocks(part, [&](int64_t begin, int64_t rows) {
+          const int64_t most = batch.blocks ? batch.blocks->most_rows() : kBlock;
+          work->actor.Reserve(net_.actor, most, true), work->critic.Reserve(net_.critic, most, true);
+          ForBlocksOf(batch, part, work, [&](int64_t begin, int64_t rows) {
             RunBlock(batch, options, params, batch.index.subspan(begin, rows), gradient, work);
           });
         });
@@ -107,6 +108,19 @@ class Fused final : public Model {
         w->block.RunCritic(net_, weights_, params, &w->critic);
         std::copy_n(w->critic.head.data(), rows, out + begin);
       });
+    });
+  }
+
+  // The actor's memory starts with the state before each of the block's sequences.
+  template <class Body>
+  void ForBlocksOf(const Minibatch& batch, Part part, Work* w, Body&& body) const {
+    if (!batch.blocks) return ForBlocks(part, body);
+    const int64_t size = net_.actor.memory.size;
+    batch.blocks->ForEach(part.begin, part.end, [&](const SequenceBlocks::Block& block) {
+      w->actor.sequences = block.sequences;
+      for (int64_t i = 0; i < block.sequences.entries[0]; ++i)
+        std::copy_n(batch.carry + block.first_rows[i] * size, size, &w->actor.memory.before[i * size]);
+      body(block.begin, block.rows);
     });
   }
 

@@ -24,7 +24,7 @@ Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const En
       net_(net),
       actor_(net_, shape),
       streams_(shape, rows_, options_.gamma, options_.lambda, options_.reward_scale, options_.bootstrap_truncated),
-      batch_(shape) {
+      batch_(shape, options_.memory) {
   metrics_.Declare({"train/alive_share", nullptr, 0, "share of the agents' steps in which the agent was alive"});
   on_policy::CheckBootstrap(*setup.env, options_);
   shape_.action_channel = {};  // drop pointers that may become invalid
@@ -78,7 +78,9 @@ std::string Learner::PolicyForm() const {
                    .numbers_at = ShapeOf(net_).size() + sizeof(uint64_t),  // after their number
                    .dtype = "float32",
                    .head = rl::DiscreteHead(net_.actions),
-                   .critic = AllLayers(net_.critic)};
+                   .critic = AllLayers(net_.critic),
+                   .memory = net_.actor.memory,
+                   .carry = "memory"};
   for (const Seen& each : shape_.obs) form.obs.push_back(each.name);
   return rl::TextOf(form);
 }
@@ -124,6 +126,8 @@ TorchOptions TorchOptionsOf(const Options& o, const bp_host* host, bp_device dev
 void Learner::ChooseModel(const bp_env_spec* env) {
   const bool env_on_gpu = env->device.type == BP_DEVICE_CUDA;
   CheckDevice(env->device, options_);
+  if (env_on_gpu && options_.memory.size > 0)
+    throw bp::ConfigError("memory: expected an env on the CPU, because updates with a memory run there, got one on a GPU");
   const on_policy::UpdateDevice update = on_policy::DeviceOfUpdates(host(), options_.device, options_.update_path);
   const bool gpu = update.gpu || env_on_gpu, torch = update.torch || env_on_gpu;
   const bp_device device = env_on_gpu ? env->device : bp_device{gpu ? BP_DEVICE_CUDA : BP_DEVICE_CPU, 0};
@@ -167,19 +171,21 @@ void Learner::DescribeSpec(const EnvShape& shape) {
   for (const char* name : {"reward", "terminated", "truncated"}) spec_.Keep(name);
   spec_.ActOut(shape.action_channel);
   spec_.Extra("logp", {}, BP_SCOPE_AGENT);
+  if (net_.actor.memory.size > 0) spec_.Carry("memory", {net_.actor.memory.size}, BP_SCOPE_AGENT);
   spec_.set_params(static_cast<uint64_t>(net_.size));
   if (!torch_actor_) spec_.set_flags(BP_LEARNER_ROW_EXACT);
 }
 
 int64_t Learner::Minibatches() const {
-  const int64_t n = batch_.samples().n;
-  return options_.minibatch_size > 0 ? PartsOfAtMost(options_.minibatch_size, n) : std::min(options_.num_minibatches, n);
+  const int64_t n = batch_.ordered(), each = options_.memory.size > 0 ? options_.memory.sequence : 1;
+  return options_.minibatch_size > 0 ? PartsOfAtMost(options_.minibatch_size / each, n) : std::min(options_.num_minibatches, n);
 }
 
 Minibatch Learner::NextMinibatch(int64_t part) {
   const Samples& all = batch_.samples();
-  const Part range = PartOf(all.n, Minibatches(), part);
-  Minibatch batch{all, batch_.Order(range.begin, range.end), advantage_scaling_, {}};
+  const Part range = PartOf(batch_.ordered(), Minibatches(), part);
+  Minibatch batch = batch_.Select(range.begin, range.end);
+  batch.advantage = advantage_scaling_;
   if (options_.normalize_advantages == Normalize::kMinibatch)
     batch.advantage = Normalized(batch.n(), [&](int64_t i) { return all.advantage[batch.index[i]]; });
   if (options_.value_norm) {

@@ -14,6 +14,7 @@ struct NetShape {
   int64_t obs, state, actions;             // state 0: the critic sees only observations
   std::vector<int64_t> hidden, vf_hidden;  // at least one size each
   Activation activation = Activation::kTanh;
+  int64_t memory = 0;  // size of the state of the actor's memory; 0: none
 };
 
 // The critic's input is the state followed by the agent's observation. The state's part of the first layer is thus a prefix of

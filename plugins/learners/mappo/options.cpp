@@ -16,6 +16,13 @@ void Options::Check(const bp::Config& c) {
                           std::to_string(devices.size()));
   if (device == Device::kCuda && update_path == UpdatePath::kFused)
     throw bp::ConfigError("device: expected update_path: torch or auto, got fused");
+  memory = ReadMemory(memory_option, *this, device, c);
+  if (memory.size == 0) return;
+  device = Device::kCpu;
+  if (minibatch_size > 0 && minibatch_size < memory.sequence)
+    throw bp::ConfigError("minibatch_size: expected memory.sequence (" + std::to_string(memory.sequence) +
+                          ") or more, because minibatches contain whole sequences, got " + std::to_string(minibatch_size) +
+                          " (" + c.Where("minibatch_size") + ")");
 }
 
 uint64_t Options::Horizon(uint64_t rows, int64_t max_episode_steps) const {
@@ -108,7 +115,8 @@ Net MakeNet(const Options& o, const EnvShape& shape) {
               .actions = shape.actions,
               .hidden = o.hidden,
               .vf_hidden = o.vf_hidden,
-              .activation = o.activation});
+              .activation = o.activation,
+              .memory = o.memory.size});
 }
 
 }  // namespace backplane::mappo

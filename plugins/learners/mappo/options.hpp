@@ -6,6 +6,7 @@
 
 #include "backplane/learner.hpp"
 #include "net.hpp"
+#include "on_policy/memory.hpp"
 #include "on_policy/options.hpp"
 
 namespace backplane::mappo {
@@ -25,7 +26,7 @@ struct Options : on_policy::Options {
     minibatch_size = 0, num_epochs = 5, hidden = {128, 128};
     lr = 5e-4, entropy_coeff = 0.01, vf_clip = false;
   }
-  void Check(const bp::Config& config);  // throws bp::ConfigError for contradictions; sets vf_hidden
+  void Check(const bp::Config& config);  // throws bp::ConfigError for contradictions; sets vf_hidden and memory
   // Steps per row in a rollout. Throws bp::ConfigError if episodes are requested but the env has no time limit.
   uint64_t Horizon(uint64_t rows, int64_t max_episode_steps) const;
 
@@ -38,6 +39,8 @@ struct Options : on_policy::Options {
   Device device = Device::kAuto;
   std::vector<int64_t> devices;
   std::optional<Amp> use_amp;
+  bp::AnyValue memory_option;
+  MemoryOptions memory;  // memory_option as read
 };
 
 inline constexpr bp::OptionTable kOptions{
@@ -76,6 +79,10 @@ inline constexpr bp::OptionTable kOptions{
         "Mixed precision of the update (float32 master weights); true: bf16, for which a CPU needs avx512_bf16; fp16: a GPU, "
         "with a scaled loss; auto: off on a CPU, bf16 on a GPU if a short probe is faster",
         {.helps = "gpu_idle,gpu_saturated"}),
+    bp::Opt("memory", &Options::memory_option, "mapping",
+            "{kind: gru, size: 128, sequence: 16}: the actor remembers each agent's episode in a GRU of this size, trained on "
+            "sequences of this many steps, which makes acting and updates slower; {}: no memory",
+            {.flags = BP_PARAM_LATER}),
     // Common names for settings of the host.
     bp::Unread("num_workers", 1, "[1,)", "Blocks of rows", {.aliases = "rollout.num_env_runners"}),
     bp::Unread("episodes_per_worker", 1, "[1,)", "Rows of a block, with one episode at a time each",

@@ -3,14 +3,18 @@
 namespace backplane::mappo {
 
 rl::SavedShape ShapeOf(const Net& net) {
-  return {.magic = 0x314F50504D5042,  // "BP-MPPO1"
-          .format = "learner.mappo, format 1",
-          .numbers = {{net.actor.activation == Activation::kTanh, "activation (1 tanh, 0 relu)"},
-                      {static_cast<uint64_t>(net.obs), "observation size"},
-                      {static_cast<uint64_t>(net.state), "size of the critic's state"},
-                      {static_cast<uint64_t>(net.actions), "number of actions"}},
-          .hidden = rl::SizesOf(net.actor.hidden),
-          .critic = rl::SizesOf(net.critic.hidden)};
+  rl::SavedShape shape = {.magic = 0x314F50504D5042,  // "BP-MPPO1"
+                          .format = "learner.mappo, format 1",
+                          .numbers = {{net.actor.activation == Activation::kTanh, "activation (1 tanh, 0 relu)"},
+                                      {static_cast<uint64_t>(net.obs), "observation size"},
+                                      {static_cast<uint64_t>(net.state), "size of the critic's state"},
+                                      {static_cast<uint64_t>(net.actions), "number of actions"}},
+                          .hidden = rl::SizesOf(net.actor.hidden),
+                          .critic = rl::SizesOf(net.critic.hidden)};
+  if (net.actor.memory.size == 0) return shape;
+  shape.magic = 0x4D4F50504D5042, shape.format = "learner.mappo with a memory, format 1";  // "BPMPPOM"
+  shape.numbers.push_back({static_cast<uint64_t>(net.actor.memory.size), "size of the memory"});
+  return shape;
 }
 
 void WriteState(const bp::Writer& writer, const rl::SavedShape& shape, const Optimizer<float>& optimizer,

@@ -101,6 +101,7 @@ class AgentRollout {
     add(shape.has_mask, "action_mask", &mask.tensor), add(shape.has_alive, "alive", &alive.tensor);
     add(shape.has_ended, "agent_ended", &ended.tensor);
     add(shape.has_cut_alone, "agent_truncated", &cut_alone.tensor);
+    add(memory != nullptr, "memory", memory);
     raw_ = {sizeof(bp_delivery), BP_REQ_ROLLOUT};
     raw_.n_tensors = names_.size(), raw_.names = names_.data(), raw_.tensors = tensors_.data();
     return bp::Delivery(&raw_);
@@ -111,6 +112,7 @@ class AgentRollout {
   Buffer<float> obs, state, reward, logp;
   Buffer<uint8_t> mask, alive, ended, cut_alone, terminated, truncated;
   Buffer<int32_t> action;
+  bp_tensor* memory = nullptr;  // [steps + 1, all, size], the test's own
 
  private:
   // Agents die one by one. A row ends with its last agent or is truncated.
