@@ -53,6 +53,8 @@ def outputs(obs, state=None):
         x = np.clip((x - ARRAYS["normalizer.mean"]) * ARRAYS["normalizer.scale"], -clip, clip)
     x = x.astype(np.float32)
     if "memory.input.weight" in ARRAYS:
+        if state is None:
+            raise ValueError("the policy has a memory: expected step(obs, state), got no state")
         x = state = gru(x, state)
     for i in range(LAYERS):
         x = x @ ARRAYS[f"layer.{i}.weight"] + ARRAYS[f"layer.{i}.bias"]

@@ -20,17 +20,20 @@ ACTS = 50
 class Net:
     """A random net, its bytes and form, and its action in double precision."""
 
-    def __init__(self, sizes, activation="tanh", rule=None, head="continuous", squash=False, dtype="float32", biases=True, seed=1):
+    def __init__(self, sizes, activation="tanh", rule=None, head="continuous", squash=False, dtype="float32", biases=True, seed=1, memory=0):
         draw = random.Random(seed)
         self.activation, self.rule, self.squash, self.data = activation, rule, squash, b"header"
         code = "f" if dtype == "float32" else "d"
         put = lambda values, code: (len(self.data), setattr(self, "data", self.data + struct.pack(f"<{len(values)}{code}", *values)))[0]
         single = lambda x: struct.unpack("f", struct.pack("f", x))[0]
-        self.layers, layers = [], []
-        for n, m in zip(sizes, sizes[1:]):
+        self.layers, layers, self.memory = [], [], memory
+        gru = [(sizes[0], 3 * memory), (memory, 3 * memory)] if memory else []
+        for n, m in gru + list(zip([memory or sizes[0], *sizes[1:]], sizes[1:])):
             weight, bias = [single(draw.gauss(0, 1 / n)) for _ in range(n * m)], [single(draw.gauss(0, 0.1)) if biases else 0.0 for _ in range(m)]
             layers.append({"in": n, "out": m, "weight": put(weight, code), "bias": put(bias, code) if biases else None})
             self.layers.append((n, m, weight, bias))
+        self.gru, self.layers = self.layers[: len(gru)], self.layers[len(gru) :]
+        of_gru, layers = layers[: len(gru)], layers[len(gru) :]
         normalizer = None
         if rule:
             self.count = 10.0
@@ -45,6 +48,10 @@ class Net:
         about = {"kind": "discrete", "choices": sizes[-1]} if self.discrete else {"kind": "continuous", "squash": squash, "low": self.low, "high": self.high}
         self.form = {"kind": "mlp", "obs": ["obs"], "action": "action", "dtype": dtype, "activation": activation, "layers": layers,
                      "normalizer": normalizer, "head": about}
+        if memory:
+            self.form["kind"] = "gru"
+            self.form["memory"] = {"channel": "memory", "first": 2, "size": memory, "input": of_gru[0], "hidden": of_gru[1]}
+            self.carries = [[single(draw.uniform(-1, 1)) for _ in range(memory + 3)] for _ in range(ACTS)]
         self.inputs = [[single(draw.gauss(50 if rule else 0, 1)) for _ in range(sizes[0])] for _ in range(ACTS)]
         self.masks = [[int(draw.random() < 0.5) for _ in range(sizes[-1])] for _ in range(ACTS)] if self.discrete else None
         for mask in self.masks or []:
@@ -58,8 +65,18 @@ class Net:
             return [0.0 if d < 1e-7 else (v - m) / (d + 1e-2) for v, m, d in zip(x, self.mean, deviations)]
         return x
 
+    def next_state(self, i):
+        """The equations of torch.nn.GRU."""
+        layer = lambda x, n, m, weight, bias: [bias[b] + sum(x[a] * weight[a * m + b] for a in range(n)) for b in range(m)]
+        sigmoid = lambda v: 1 / (1 + math.exp(-v))
+        size, state = self.memory, self.carries[i][2 : 2 + self.memory]
+        x, h = layer(self.scaled(self.inputs[i]), *self.gru[0]), layer(state, *self.gru[1])
+        r, z = ([sigmoid(x[k + at] + h[k + at]) for k in range(size)] for at in (0, size))
+        n = [math.tanh(x[2 * size + k] + r[k] * h[2 * size + k]) for k in range(size)]
+        return [(1 - z[k]) * n[k] + z[k] * state[k] for k in range(size)]
+
     def act(self, i):
-        x = self.scaled(self.inputs[i])
+        x = self.next_state(i) if self.memory else self.scaled(self.inputs[i])
         for k, (n, m, weight, bias) in enumerate(self.layers):
             x = [bias[b] + sum(x[a] * weight[a * m + b] for a in range(n)) for b in range(m)]
             if k + 1 < len(self.layers):
@@ -70,10 +87,10 @@ class Net:
             x = [l + (math.tanh(v) + 1) / 2 * (h - l) for v, l, h in zip(x, self.low, self.high)]
         return [min(math.inf if h is None else h, max(l, v)) for v, l, h in zip(x, self.low, self.high)]
 
-    def record(self, change=lambda about: None, shift=0.0):
+    def record(self, change=lambda about: None, shift=0.0, state_shift=0.0):
         actions = [self.act(i) for i in range(ACTS)]
         channel = lambda name, n, dtype, size, **more: {"name": name, "scope": "row", "dtype": dtype, "shape": [n], "low": [], "high": [], "bytes": n * size, **more}
-        obs, outputs = self.layers[0][0], self.layers[-1][1]
+        obs, outputs = len(self.inputs[0]), self.layers[-1][1]
         channels, parts = [channel("obs", obs, "float32", 4)], [struct.pack(f"<{obs * ACTS}f", *sum(self.inputs, []))]
         if self.discrete:
             self.form["mask"] = "action_mask"
@@ -83,6 +100,12 @@ class Net:
             actions[7][0] += shift
             channels.append(channel("action", outputs, "float32", 4, low=self.low, high=self.high))
             parts.append(struct.pack(f"<{outputs * ACTS}f", *sum(actions, [])))
+        if self.memory:
+            after = [[0.0, 0.0, *self.next_state(i), 0.0] for i in range(ACTS)]
+            after[3][2] += state_shift
+            for name, values in (("memory", self.carries), ("next_memory", after)):
+                channels.append(channel(name, self.memory + 3, "float32", 4))
+                parts.append(struct.pack(f"<{ACTS * (self.memory + 3)}f", *sum(values, [])))
         about = {"experiment": "by hand", "trial": "0123", "env": "env.none", "learner": "learner.none", "iterations": 3, "form": self.form,
                  "policy_bytes": len(self.data), "acts": ACTS, "step_s": 0.02, "channels": channels}
         change(about)
@@ -118,6 +141,17 @@ class Export(unittest.TestCase):
     def test_masked_choices_of_a_linear_policy(self):
         self.expect_whole(Net([6, 4], head="discrete", biases=False), "50 of 50 choices")
 
+    def test_a_memory_is_an_input_and_an_output(self):
+        self.expect_whole(Net([5, 16, 3], rule="variance", memory=6), r"50 (actions .* at most \d\.\de-0[6-9] |states .* at most \d\.\de-0[6-9])")
+        self.expect_whole(Net([6, 4], head="discrete", memory=9), r"50 of 50 choices|50 states")
+        self.assertIn("9 float32 numbers, which an act reads", (self.folder / "made/policy.md").read_text())
+        self.assertIn("#define POLICY_STATE 9", (self.folder / "made/policy.h").read_text())
+
+    def test_a_wrong_state_is_an_error(self):
+        run = self.export(Net([5, 16, 3], memory=6).record(state_shift=1e-4))
+        self.assertEqual(1, run.returncode, run.stdout)
+        self.assertIn("expected the trial's actions, got others", run.stderr)
+
     def test_page_names_numbers_of_observation_and_action(self):
         self.expect_whole(Net([5, 3]), "50 actions")
         page = (self.folder / "made/policy.md").read_text()
@@ -149,10 +183,10 @@ class Export(unittest.TestCase):
 
     def test_other_kinds_are_an_error(self):
         net = Net([5, 3])
-        net.form["kind"] = "gru"
+        net.form["kind"] = "lstm"
         run = self.export(net.record())
         self.assertEqual(1, run.returncode, run.stdout)
-        self.assertIn("expected a policy of kind mlp, got 'gru'", run.stderr)
+        self.assertIn("expected a policy of kind mlp or gru, got 'lstm'", run.stderr)
 
     def test_incomplete_forms_are_an_error(self):
         for part in ("head", "layers", "action", "dtype", "normalizer"):
