@@ -19,18 +19,22 @@ namespace fs = std::filesystem;
 struct NewArgs {
   std::string program;
   std::string kind, name, lang = "cpp";
-  bool agents = false, mujoco = false, off_policy = false;
+  bool agents = false, mujoco = false, off_policy = false, recurrent = false;
 };
 
 // The template's folder in templates/KIND: the language, or the special kind of env or learner.
 std::string Variant(const NewArgs& args) {
-  return args.agents ? "agents" : args.mujoco ? "mujoco" : args.off_policy ? "off_policy" : args.lang;
+  if (args.kind == "learner") return args.off_policy ? "off_policy" : args.recurrent ? "recurrent" : args.lang;
+  return args.agents ? "agents" : args.mujoco ? "mujoco" : args.lang;
 }
 
 // A combination without a template.
 std::string WhyNoTemplate(const NewArgs& args) {
   const std::string flag = args.agents ? "--agents" : args.mujoco ? "--mujoco" : args.lang == "c" ? "--lang c" : "";
-  if (args.kind != "learner" && args.off_policy) return fmt::format("--off-policy: expected a learner, got {}", args.kind);
+  const std::string of_learners = args.off_policy ? "--off-policy" : args.recurrent ? "--recurrent" : "";
+  if (args.kind != "learner" && !of_learners.empty())
+    return fmt::format("{}: expected a learner, got {}", of_learners, args.kind);
+  if (args.off_policy && args.recurrent) return "expected --off-policy or --recurrent, got both; no template has both";
   if (args.kind != "env" && !flag.empty()) return fmt::format("{}: expected an env, got a {}", flag, args.kind);
   if (args.agents && args.mujoco) return "expected --agents or --mujoco, got both; no template has several agents in MuJoCo";
   if (args.lang == "c" && (args.agents || args.mujoco))
@@ -129,6 +133,7 @@ Command NewCommand() {
     add->Flag("--agents", &args->agents, "Create an env of several agents");
     add->Flag("--mujoco", &args->mujoco, "Create an env on MuJoCo");
     add->Flag("--off-policy", &args->off_policy, "Create a learner with a replay buffer");
+    add->Flag("--recurrent", &args->recurrent, "Create a learner whose policy has a memory");
     add->Check([args] {
       const std::string bad = WhyBadName(*args);
       return bad.empty() ? WhyNoTemplate(*args) : bad;

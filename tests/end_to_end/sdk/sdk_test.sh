@@ -81,6 +81,7 @@ cd "$work/new"
 "$backplane" new env my_team --agents >> "$work/new.log"
 "$backplane" new learner my_learner >> "$work/new.log"
 "$backplane" new learner my_off_policy --off-policy >> "$work/new.log"
+"$backplane" new learner my_memory --recurrent >> "$work/new.log"
 "$backplane" new monitor my_monitor >> "$work/new.log"
 ! ls "$work/after/lib/backplane/plugins/" | grep -q '^libmujoco' || "$backplane" new env my_task --mujoco >> "$work/new.log"
 grep -q 'plugin validate my_c_env/build/env_my_c_env.so' "$work/new.log" || fail "wanted what comes next" "$work/new.log"
@@ -103,6 +104,7 @@ rename my_team/plugin.cpp Meeting x kRobots ToOthers Spread
 rename my_task/plugin.cpp Pole PoleTerms max_angle upright way
 rename my_learner/plugin.cpp CrossEntropy Distribution mean spread now_ Weight
 rename my_off_policy/plugin.cpp SoftActorCritic Joint LearnValue log_alpha_ low_
+rename my_memory/plugin.cpp Recurrent weights_ to_go_ Probabilities Largest
 rename my_monitor/plugin.cpp IterationTable columns_ name_ table_
 {
   printf 'cmake_minimum_required(VERSION 3.25)\nset(CMAKE_BUILD_TYPE Debug)\nproject(all LANGUAGES C CXX)\nenable_testing()\n'  # Debug: compiled in half the time
