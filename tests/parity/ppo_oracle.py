@@ -4,9 +4,10 @@ Reads one JSON object per line from stdin and answers each with one JSON line on
 
   {"options": {..}, "base": {..}, "seed": 1, "before": hex of the learner's state, "after": [hex of it after each iteration],
    "rollouts": [{name: {"shape": [..], "values": [..]}}], "progress": [..]}
-  -> {"distance": {"params": x, ..}, "without": x}
+  -> {"distance": {"params": x, ..}, "without": x, "largest": x, "losses": [[policy, value], ..]}
       distance: between the learner's and these results, `params` in lengths of the update. without: the same between these results and
-      the results with the options in "base"; it proves that the test would notice an ignored option.
+      the results with the options in "base"; it proves that the test would notice an ignored option. largest: difference of a parameter.
+      losses: of each gradient step.
 """
 
 import torch_oracle as oracle
@@ -100,7 +101,8 @@ class Net:
 
 
 def iterate(state, rollout, options, seed, progress):
-    """One iteration, in place; returns the expected log-probabilities and values of the actor's steps."""
+    """One iteration, in place; returns the expected log-probabilities and values of the actor's steps, and the losses of each gradient
+    step."""
     o = options
     rows, steps = rollout.reward.shape[1], rollout.reward.shape[0]
 
@@ -128,7 +130,8 @@ def iterate(state, rollout, options, seed, progress):
             )
             following[last] = net.values(valued[0])
         following = following.reshape(steps, rows)
-    said = (old_logp, values[:steps])
+    losses = []
+    said = (old_logp, values[:steps], losses)
     terminated = rollout.terminated.bool()
 
     reward = rollout.reward.double().clone()
@@ -179,11 +182,10 @@ def iterate(state, rollout, options, seed, progress):
                 x, valued = (torch.cat([both[k] for both in seen]).squeeze(1) for k in range(2))
             logp, entropy = net.log_prob_and_entropy(x, taken, allowed)
             log_ratio = logp - before
-            loss = (
-                oracle.policy_loss(log_ratio.exp(), adv, clip)
-                - entropy_coeff * entropy.mean()
-                + o["vf_loss_coeff"] * oracle.value_loss(net.values(valued), value, goal, vf_clip, 0)
-            )
+            of_policy = oracle.policy_loss(log_ratio.exp(), adv, clip)
+            of_value = oracle.value_loss(net.values(valued), value, goal, vf_clip, 0)
+            losses.append([float(of_policy.detach()), float(of_value.detach())])
+            loss = of_policy - entropy_coeff * entropy.mean() + o["vf_loss_coeff"] * of_value
             kl = float((log_ratio.exp() - 1 - log_ratio).mean().detach())
             kls.append(kl)
             if o["lr_schedule"] != "kl_adaptive" and o["kl_target"] > 0 and kl > 1.5 * o["kl_target"]:
@@ -208,13 +210,15 @@ def iterate(state, rollout, options, seed, progress):
 
 def answer(request):
     rollouts = [oracle.Rollout(each) for each in request["rollouts"]]
-    distance, without = {}, 0.0
+    distance, without, largest, losses = {}, 0.0, 0.0, []
     # Each iteration begins with the learner's own state, so that rounding does not accumulate.
     states = [request["before"]] + request["after"]
     for rollout, before, after, progress in zip(rollouts, states, states[1:], request["progress"]):
         ours, theirs, plain = State(before), State(after), State(before)
         begin = ours.params.clone()
-        logp, value = iterate(ours, rollout, request["options"], request["seed"], progress)
+        logp, value, each = iterate(ours, rollout, request["options"], request["seed"], progress)
+        losses += each
+        largest = max(largest, float((theirs.params - ours.params).abs().max()))
         found = {
             "params": oracle.apart(theirs.params, ours.params, begin),
             "steps": abs(theirs.steps - ours.steps),
@@ -234,7 +238,7 @@ def answer(request):
         if request.get("base"):
             iterate(plain, rollout, request["base"], request["seed"], progress)
             without = max(without, oracle.apart(plain.params, ours.params, begin))
-    return {"distance": distance, "without": without}
+    return {"distance": distance, "without": without, "largest": largest, "losses": losses}
 
 
 oracle.serve(answer)

@@ -223,5 +223,31 @@ const Case kCases[] = {
 INSTANTIATE_TEST_SUITE_P(, PpoUpdate, ::testing::ValuesIn(kCases),
                          [](const ::testing::TestParamInfo<Case>& tested) { return std::string(tested.param.name); });
 
+// Four minibatches of three sequences, five times, with a learning rate that is in use.
+TEST(PpoMemoryUpdate, StaysWithinRoundingForTwentySteps) {
+  for (const Actions actions : {Actions::kContinuous, Actions::kMasked}) {
+    const Settings options =
+        With(With(kBase, kMemory), {{"minibatch_size", "12"}, {"num_epochs", "5"}, {"lr", "0.0003"}, {"hidden", "[16]"}});
+    Trial trial(options, actions);
+    nlohmann::json request = {{"seed", Trial::kSeed},
+                              {"before", Hex(trial.Saved())},
+                              {"options", OptionsOf(*bp_module_v1()->descriptor(0), options)},
+                              {"base", nullptr},
+                              {"progress", {0.}}};
+    request["rollouts"].push_back(trial.Iterate(0));
+    request["after"].push_back(Hex(trial.Saved()));
+    const nlohmann::json answer = ExpectTheOraclesUpdate(request, false);
+    EXPECT_LT(answer.at("largest").get<double>(), 1e-5);
+    auto& metrics = trial.host().metrics;
+    ASSERT_EQ(answer.at("losses").size(), 20);
+    ASSERT_EQ(metrics["train/policy_loss"].size(), 20);
+    for (size_t i = 0; i < 20; ++i) {
+      const double policy = answer["losses"][i][0], value = answer["losses"][i][1];
+      EXPECT_NEAR(metrics["train/policy_loss"][i], policy, 1e-5) << i;
+      EXPECT_NEAR(metrics["train/value_loss"][i], value, 1e-5 * value) << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace backplane::parity

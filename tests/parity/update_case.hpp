@@ -75,12 +75,15 @@ inline nlohmann::json AsJson(const bp_delivery& delivery) {
 }
 
 // Float32 compared with float64: bounds for rounding errors, relative to the update's length, and for the rest. `different`:
-// the options of `base` must give a different update; otherwise a learner that ignores the option would pass.
-inline void ExpectTheOraclesUpdate(const nlohmann::json& request, bool different, double tolerance = 2e-3) {
-  const nlohmann::json answer = TheOracle().Ask(request);
+// the options of `base` must give a different update; otherwise a learner that ignores the option would pass. Returns the
+// oracle's answer.
+inline nlohmann::json ExpectTheOraclesUpdate(const nlohmann::json& request, bool different, double tolerance = 2e-3) {
+  nlohmann::json answer = TheOracle().Ask(request);
   for (const auto& [name, distance] : answer.at("distance").items()) EXPECT_LT(distance.get<double>(), tolerance) << name;
-  if (!different) return;
-  EXPECT_GT(answer.at("without").get<double>(), 5 * tolerance) << "the option's effect is too small to notice";
+  if (different) {
+    EXPECT_GT(answer.at("without").get<double>(), 5 * tolerance) << "the option's effect is too small to notice";
+  }
+  return answer;
 }
 
 }  // namespace backplane::parity
