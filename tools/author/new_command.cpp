@@ -33,7 +33,7 @@ std::string WhyNoTemplate(const NewArgs& args) {
   const std::string flag = args.agents ? "--agents" : args.mujoco ? "--mujoco" : args.lang == "c" ? "--lang c" : "";
   const std::string of_learners = args.off_policy ? "--off-policy" : args.recurrent ? "--recurrent" : "";
   if (args.kind != "learner" && !of_learners.empty())
-    return fmt::format("{}: expected a learner, got {}", of_learners, args.kind);
+    return fmt::format("{}: expected a learner, got {}", of_learners, args.kind == "env" ? "an env" : "a monitor");
   if (args.off_policy && args.recurrent) return "expected --off-policy or --recurrent, got both; no template has both";
   if (args.kind != "env" && !flag.empty()) return fmt::format("{}: expected an env, got a {}", flag, args.kind);
   if (args.agents && args.mujoco) return "expected --agents or --mujoco, got both; no template has several agents in MuJoCo";

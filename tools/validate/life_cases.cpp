@@ -96,6 +96,8 @@ void NewerHost(Subject& subject, CaseResult*) {
     SkipCase(fmt::format("option '{0}' has no default; use --set {0}=VALUE", option->path));
   const PluginInfo& info = subject.info();
   HostServices services(info.id, &subject.sinks());
+  if (info.kind == BP_KIND_LEARNER)
+    services.OfferFiles(LearnerFiles::Api(), std::make_shared<LearnerFiles>(&services, std::filesystem::path()));
   Newer<bp_host> host(*services.get());
   host.now.abi_minor += 3;
   const OptionView view(subject.setting().options, {}, "options");

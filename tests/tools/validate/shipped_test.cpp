@@ -27,6 +27,7 @@ const char* const kShipped[] = {
     "learner_mappo",
     "learner_ppo",
     "learner_random",
+    "learner_sac",
     "learner_seq2seq",
     "learner_uav_scripted",
     "monitor_resources",
@@ -53,6 +54,7 @@ TEST_P(ShippedPlugin, KeepsEveryRule) {
   const std::map<std::string, nlohmann::json> small = {
       {"learner_mappo", {{"train_batch_size", 128}, {"hidden", {16}}}},
       {"learner_ppo", {{"train_batch_size", 256}, {"minibatch_size", 64}}},
+      {"learner_sac", {{"horizon", 20}, {"learning_starts", 16}, {"batch_size", 16}, {"hidden", {16}}, {"buffer_size", 100}}},
       {"learner_seq2seq",
        {{"d_model", 16},
         {"encoder_layers", 1},
