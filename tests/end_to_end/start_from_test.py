@@ -228,7 +228,7 @@ def rejects_what_does_not_fit(runs):
     (runs.folder / "flipped.npz").write_bytes(flipped)
     cases = {
         "nan.npz": "layer.0.bias: expected finite numbers, got nan", "short.npz": "layer.0.bias: expected 8, got 7",
-        "pickle.npz": "layer.0.bias: expected numbers or a text, got an array of type '|O'", "more.npz": "gru.0.weight: expected only arrays",
+        "pickle.npz": "layer.0.bias: expected an array of numbers or text, got type '|O'", "more.npz": "gru.0.weight: expected only arrays",
         "less.npz": "layer.0.bias: expected this array, got none", "packed.npz": "got a compressed one", "cut.npz": "expected a whole .npz file",
         "flipped.npz": "its checksum differs", "nothing": "expected a trial (OUT/TRIAL or OUT/TRIAL@best) or a policy file, got neither",
         "outputs/source@best": "expected checkpoint 'best'", "outputs/source@first": "expected @best, @last or @N",
