@@ -245,7 +245,7 @@ def rejects_what_does_not_fit(runs):
         assert "16" in said and "expected" in said and "got" in said, said
     runs.write("wrong", MORE)
     said = runs.run("wrong", "learner.start_optimizer=true", expect=2)
-    assert "expected learner.start_from with it, got none" in said, said
+    assert "this key needs learner.start_from, which is missing" in said, said
     said = runs.run("wrong", "learner.start_from=policy.npz", "learner.start_optimizer=true", expect=2)
     assert "expected a trial with start_optimizer, got a file of weights" in said, said
 
