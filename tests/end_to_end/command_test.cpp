@@ -453,7 +453,7 @@ report: {kind: comparison, columns: [return, eval/return], select: {metric: retu
     return at == report.npos ? "" : report.substr(at, report.find('\n', at) - at);
   };
   EXPECT_THAT(row("never"), HasSubstr("| not finite |")) << report;
-  EXPECT_THAT(row("in_the_tenth"), HasSubstr("return: 1 of its last 10 values are not finite"));
+  EXPECT_THAT(row("in_the_tenth"), HasSubstr("return: 1 of the last 10 values are not finite"));
   EXPECT_THAT(row("to_the_end"), AllOf(HasSubstr("FAILED (nan)"), HasSubstr("not eligible: 1 of 1 runs diverged")));
   EXPECT_THAT(report, HasSubstr("Selected: way=middle"));
   const Finished csv = Run("export csv " + Out("ends").string());

@@ -419,7 +419,7 @@ TEST(CollectionBound, FewRowsAndOneRunnerAreBothNamed) {
   EXPECT_EQ("Collecting takes 80 % of the threads' time: action selection 60, envs 20", f.title);
   EXPECT_NEAR(80, f.evidence[0].value, 1e-9) << "idle cores do not hide it";
   EXPECT_EQ(70, f.evidence[0].threshold);
-  EXPECT_EQ("One runner collects while 2 cores are granted. Each call acts for one row only, so its fixed cost dominates.",
+  EXPECT_EQ("One runner collects while 2 cores are granted. Each call acts for one env only, so its fixed cost dominates.",
             f.cause);
   EXPECT_THAT(Changes(f), ElementsAre("rollout.num_env_runners: 1 -> 2", "rollout.num_envs_per_env_runner: 1 -> 16"));
   EXPECT_EQ("sampling_sps", f.moves);
@@ -464,7 +464,7 @@ TEST(CollectionBound, SetChunksAreRaisedFirst) {
   Batch b = Sequential();
   b.Configure("rollout.chunk_rows", 2).Configure("rollout.num_envs_per_env_runner", 32).Configure("rollout.num_env_runners", 2);
   const Finding f = The("collection_bound", b.Diagnose());
-  EXPECT_THAT(f.cause, HasSubstr("acts for 2 rows only"));
+  EXPECT_THAT(f.cause, HasSubstr("acts for 2 envs only"));
   EXPECT_THAT(f.confidence, HasSubstr("medium")) << "the fixed cost of a call is not measured";
   EXPECT_THAT(Changes(f), ElementsAre("rollout.chunk_rows: 2 -> 16"));
 }
@@ -475,7 +475,7 @@ TEST(CollectionBound, CountsTheRowsOfAllRunnersIfOneCallActsForThem) {
   EXPECT_THAT(Ids(b.Diagnose()), testing::Not(testing::Contains("collection_bound"))) << "16 rows a call";
   b.Configure("rollout.num_env_runners", 2).Measure("chunk_rows", 4);
   const Finding f = The("collection_bound", b.Diagnose());
-  EXPECT_THAT(f.cause, HasSubstr("acts for 4 rows only"));
+  EXPECT_THAT(f.cause, HasSubstr("acts for 4 envs only"));
   EXPECT_THAT(Changes(f), ElementsAre("rollout.num_envs_per_env_runner: 2 -> 16"));
 }
 
