@@ -42,7 +42,7 @@ BUDGETS = {
     "tools/author": 320,
     "tools/export": 155,
     "tools/policy": 910,
-    "tools/report": 20750,
+    "tools/report": 20810,
     "tools/runs": 200,
     "tools/study": 4090,
     "tools/validate": 6180,
