@@ -43,10 +43,11 @@ std::string Silent(const Ending& ending) {
   return ending.stuck.empty() ? why : why + "; " + ending.stuck;
 }
 
-// "memory ran out: it requested more than resources.memory (1024 MiB); its largest process had 1020 MiB"
+// "memory ran out: the trial requested more than resources.memory (1024 MiB); its largest process had 1020 MiB"
 std::string OutOfMemory(const Ending& ending) {
   std::string why = "memory ran out";
-  if (ending.memory_limit_bytes) why += ": it requested more than resources.memory (" + MiB(*ending.memory_limit_bytes) + ")";
+  if (ending.memory_limit_bytes)
+    why += ": the trial requested more than resources.memory (" + MiB(*ending.memory_limit_bytes) + ")";
   return ending.peak_rss_bytes > 0 ? why + "; its largest process had " + MiB(ending.peak_rss_bytes) : why;
 }
 

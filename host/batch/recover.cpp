@@ -234,12 +234,12 @@ std::string FormatChanges(const std::vector<ChangedFile>& changes) {
         "its changes are noticed from now on\n";
   if (any_text)
     text +=
-        "a command gets the text of an option as the file contains it; an older version passed the value;\n"
-        "to keep these results, write the option as it was\n";
+        "a command gets the text of an option as written in the file; an older version passed its value;\nto keep these "
+        "results, write the option as the old value\n";
   return fmt::format("{} changed since these results were made:\n", any_text ? "options" : "files") + text +
          "no trial was started\n"
          "hint: --fresh moves the old results aside and starts from scratch;\n"
-         "--accept-change runs these trials again with the new files and keeps their old rows in the store\n";
+         "--accept-change runs these trials again with the new files and keeps their old results in OUT/results.sqlite\n";
 }
 
 std::string FileAt(const Plan& plan, const ChangedFile& change) {

@@ -50,18 +50,18 @@ std::vector<Limit> LimitsOf(const BudgetConfig& budget, const IterationSize& siz
 
 std::string Why(const Limit& limit, const Limit& ends, const IterationSize& size) {
   const bool by_iterations = ends.path == "budget.iterations";
-  const std::string end = by_iterations            ? "after " + FormatCount(ends.value)
+  const std::string end = by_iterations ? "after " + FormatCount(ends.value) + (ends.value == 1 ? " iteration" : " iterations")
                           : ends.first < ends.last ? "at the latest in iteration " + FormatCount(ends.last)
                                                    : "in iteration " + FormatCount(ends.last);
   if (ends.path == "budget.epochs" || limit.path == "budget.epochs")
-    return end + fmt::format(", an epoch has {}", FormatCount(size.iterations_of_epoch));
+    return end + fmt::format("; an epoch has {} iterations", FormatCount(size.iterations_of_epoch));
   const bool is_short = size.least_steps > 0 && size.epoch_steps % size.least_steps > 0;  // the last one of an epoch
   if (by_iterations) {
     const bool exact = size.least_steps == size.most_steps && !is_short;
     return end + fmt::format(" of {}{} steps", exact ? "" : "at most ", FormatCount(size.most_steps));
   }
   const char* const about = is_short ? "at most " : size.least_steps == size.most_steps ? "" : "at least ";
-  return end + fmt::format(", each has {}{} steps", about, FormatCount(size.least_steps));
+  return end + fmt::format("; an iteration has {}{} steps", about, FormatCount(size.least_steps));
 }
 
 }  // namespace
@@ -78,8 +78,8 @@ std::vector<std::string> UnreachedLimits(const BudgetConfig& budget, const std::
     if (ends == nullptr) continue;
     const auto place = origin.find(limit.path);
     const std::string at = place == origin.end() || place->second.empty() ? "" : place->second + " ";
-    notes.push_back(fmt::format("{}{}: {} are never reached: {} ends the trial {}", at, limit.path, FormatCount(limit.value),
-                                ends->path, Why(limit, *ends, size)));
+    notes.push_back(fmt::format("{}{}: {} cannot be reached, because {} ends the trial {}", at, limit.path,
+                                FormatCount(limit.value), ends->path, Why(limit, *ends, size)));
   }
   return notes;
 }

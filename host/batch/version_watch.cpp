@@ -26,8 +26,8 @@ std::vector<std::string> VersionWatch::Look(const PluginFacts& facts, const std:
       const Known now{value.get<std::string>(), name};
       const auto [known, is_first] = known_.try_emplace(plugin + " " + key, now);
       if (!is_first && known->second.version != now.version)
-        changes.push_back(fmt::format("{}: {} is {} in {}, but was {} in {}; their results may differ for this reason alone",
-                                      plugin, key.substr(kVersion.size()), now.version, name, known->second.version,
+        changes.push_back(fmt::format("{}: {} is {} in {}, but was {} in {}; results may differ only because of this", plugin,
+                                      key.substr(kVersion.size()), now.version, name, known->second.version,
                                       known->second.trial));
       known->second = now;
     }

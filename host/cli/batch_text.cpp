@@ -223,8 +223,8 @@ class BatchText {
     const TrialRecord* const known = record.Find(plan_.trials[0].id);
     const auto cut = known ? CutAtBudget(results, *known, RecordedBudget(plan_.base.experiment.budget)).cut : std::nullopt;
     if (!cut || !cut->longer) return;
-    fmt::print("  Within its budget are {} of its iterations; for their numbers: {} report {}\n", cut->iteration(),
-               args_.typed_program, ShellArgument(request_.out.string()));
+    fmt::print("  The trial ran longer than its budget, which covers {} iterations; for their numbers: {} report {}\n",
+               cut->iteration(), args_.typed_program, ShellArgument(request_.out.string()));
   }
 
   RunArgs WithNextSeed() const {

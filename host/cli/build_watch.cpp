@@ -82,11 +82,11 @@ std::vector<PluginInfo> BuildWatch::CopyTo(const fs::path& folder) const {
   const fs::path copy = folder / file_.filename();
   Copy(file_, copy);
   const std::vector<PluginInfo> plugins = ReadPlugins(copy);
-  if (plugins.front().kind == BP_KIND_PART) throw PluginError(file_.string() + ": expected a plugin, got a part of one");
+  if (plugins.front().kind == BP_KIND_PART) throw PluginError(file_.string() + ": expected a plugin, got a part of a plugin");
   for (const PartInfo& part : plugins.front().parts) {
     Copy(file_.parent_path() / part.file, folder / part.file);
     if (Sha256OfFile(folder / part.file) != part.sha256)
-      throw PluginError(file_.string() + ": was sealed with a different " + part.file);
+      throw PluginError(file_.string() + ": was sealed with a different version of " + part.file);
   }
   LinkNeighbours(file_.parent_path(), folder);
   return plugins;

@@ -150,7 +150,7 @@ std::vector<Command> ConfigCommands() {
     AddFile(add, &args->input);
     add->Add("--sweep", "PATH=VALUES", &args->sweep,
              "Sweep a path: path=1,2,4, path=range(1,9,2) with the 9 included, or path=choice(a,b); repeatable");
-    add->Flag("--file-only", &args->file_only, "Run no plugin code, which saves a second for a plugin with LibTorch");
+    add->Flag("--file-only", &args->file_only, "Check only the file, without plugin code; saves a second with LibTorch");
   };
   const auto declare_show = [](ShowArgs* args, Arguments* add) {
     AddFile(add, &args->input);
@@ -159,7 +159,7 @@ std::vector<Command> ConfigCommands() {
   };
   const auto declare_schema = [](SchemaArgs* args, Arguments* add) {
     add->PluginPath(&args->plugin_path);
-    add->Flag("--markdown", &args->markdown, "Print the host's own keys as a Markdown table instead");
+    add->Flag("--markdown", &args->markdown, "Print the keys, without options of plugins, as a Markdown table");
   };
   return {{"config", "Check or show an experiment file", nullptr},
           MakeCommand<CheckArgs>("config check", "Report all errors of a file and its plugin options", declare_check,

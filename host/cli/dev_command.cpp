@@ -171,8 +171,8 @@ class Dev {
     if (!lookup.used()) {
       std::string ids;
       for (const PluginInfo& info : build.plugins) ids += (ids.empty() ? "" : ", ") + info.id;
-      LogError("{}: expected an env or learner among {} of {}, got {} and {}", args_.input.file.string(), ids, plugin_.string(),
-               plan.base.env->id, plan.base.learner->id);
+      LogError("{0}: expected an env or learner of {2} ({1}), got {3} and {4}", args_.input.file.string(), ids,
+               plugin_.string(), plan.base.env->id, plan.base.learner->id);
       return refuse();
     }
     if (plan.trials.empty()) return LogError("{}: the plan has no trial", args_.input.file.string()), refuse();

@@ -53,7 +53,7 @@ Check Torch() {
   const std::string version = TorchVersionAt(lib);
   if (version.empty()) {
     return {"LibTorch", Health::kWarn, "unknown version in " + lib.string(),
-            "plugins built for a different version are rejected"};
+            "plugins built for a different version of LibTorch are rejected"};
   }
   return {"LibTorch", Health::kOk, version + " in " + lib.string(), ""};
 }
@@ -135,7 +135,7 @@ Check Figures() {
   if (run.ok() && said.starts_with("vl-convert")) return {"figures", Health::kOk, said, ""};
   return {"figures", Health::kWarn,
           !run.started    ? "no Python: " + said
-          : run.timed_out ? "vl-convert does not end"
+          : run.timed_out ? "vl-convert did not end in time"
           : run.signal    ? "vl-convert failed: " + std::string(strsignal(run.signal))
                           : "no vl-convert: " + FindPython() + " does not have it",
           "reports lack figures: " + PipHint("vl-convert-python")};

@@ -109,7 +109,7 @@ void PrintOption(const OptionInfo& option) {
   if (!option.aliases.empty()) {
     fmt::print("      also: {}\n", Printable(Join(option.aliases)));
   }
-  if (!option.reads_budget.empty()) fmt::print("      reads the budget if it is {}\n", Printable(option.reads_budget));
+  if (!option.reads_budget.empty()) fmt::print("      reads the budget if the value is {}\n", Printable(option.reads_budget));
 }
 
 // "name" or "env.name" or a file. A short id that several kinds share describes each.
@@ -150,7 +150,7 @@ int PluginListCommand(const PluginArgs& args) {
   }
   const auto ambiguous = [&](const PluginInfo* info) { return catalog.IsAmbiguous(*info); };
   if (std::any_of(plugins.begin(), plugins.end(), ambiguous)) {
-    fmt::print(stderr, "ambiguous: more than one file has this id\nhint: name the file (plugin: ./x.so)\n");
+    fmt::print(stderr, "ambiguous: several files have the same id\nhint: name the file (plugin: ./x.so)\n");
   }
   for (const Refusal& refusal : catalog.refusals()) {
     fmt::print(stderr, "rejected: {}: {}\n", Printable(refusal.file.string()), Printable(refusal.reason));
@@ -213,7 +213,7 @@ std::vector<Command> PluginCommands() {
   };
   const auto declare_seal = [](PluginArgs* args, Arguments* add) {
     add->Add("file", "FILE", &args->name, "Plugin file (.so)").Required();
-    add->Add("--part", "FILE", &args->parts, "Part to seal, named FILE's stem, '_' and a word; repeatable");
+    add->Add("--part", "FILE", &args->parts, "Part to seal, FILE_WORD.so for FILE.so; repeatable");
   };
   return {{"plugin", "List, describe, seal and validate plugins", nullptr},
           MakeCommand<PluginArgs>("plugin list", "List all plugins on the plugin path", declare_list, PluginListCommand),

@@ -67,11 +67,11 @@ Episode Choose(const OneTrial& trial, const std::string& which, const std::strin
     if (returns.empty())
       throw std::runtime_error(
           "--episode " + which + ": trial " + trial.name +
-          (episodes == 0
-               ? " has no evaluation (evaluation.episodes)\nhint: --episode 0 films the first episode that one would have"
-               : ": expected the returns of its evaluation's episodes, got none in " + attempt.result().string() +
-                     "\nhint: the trial has not ended, or an older version ran it; --episode 0 to " +
-                     std::to_string(episodes - 1) + " films one episode"));
+          (episodes == 0 ? " has no evaluation (evaluation.episodes)\nhint: --episode 0 films the first episode that an "
+                           "evaluation would play"
+                         : ": expected the returns of the evaluation's episodes, got none in " + attempt.result().string() +
+                               "\nhint: the trial has not ended, or an older version ran it; --episode 0 to " +
+                               std::to_string(episodes - 1) + " films one episode"));
     chosen.number = OfRank(which, returns);
     chosen.name = ", the " + which + " of " + std::to_string(returns.size());
   } else {

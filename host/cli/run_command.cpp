@@ -88,8 +88,8 @@ std::string WhyNotStage(const Plan& plan, const RunArgs& args, const std::filesy
   RunArgs first = args;
   first.stage = *(stage - 1);
   return fmt::format(
-      "--stage {}: it resumes from the stage {}, of which {} has no completed trial\nnothing was started\nhint: {}", args.stage,
-      first.stage, out.string(), SameCommand(first));
+      "--stage {}: expected a completed trial of the stage before, {}, got none in {}\nnothing was started\nhint: {}",
+      args.stage, first.stage, out.string(), SameCommand(first));
 }
 
 // Adds the suggestions of the search so far.
@@ -140,14 +140,14 @@ void Declare(RunArgs* args, Arguments* add) {
   add->Flag("--dry-run", &args->dry_run, "Print the trials, their resources and an estimate; start nothing");
   add->Flag("--fresh", &args->fresh, "Move old results to OUT.1 and start from scratch");
   const Argument only_failed =
-      add->Add("--only-failed", "[CLASS,...]", "Run only failed trials again; limit them to classes: nan,signal,...",
+      add->Add("--only-failed", "[CLASS,...]", "Only run failed trials again, all or of these classes: nan,signal,...",
                [args](const std::string& text) { return ReadClasses(text, &args->only_failed.emplace()); })
           .MayBeEmpty();
-  add->Flag("--only-damaged", &args->only_damaged, "Run only finished trials again whose files are missing, cut off or altered")
+  add->Flag("--only-damaged", &args->only_damaged, "Only run finished trials with missing, cut off or altered files again")
       .Excludes(only_failed);
   add->Flag("--only-pruned", &args->only_pruned, "Only resume trials that the search pruned").Excludes(only_failed);
   add->Flag("--adopt-history", &args->adopt_history, "Resume a search even if it would suggest different values today");
-  add->Flag("--keep-schedule", &args->keep_schedule, "Extend trials whose schedules follow the budget; keep their schedules");
+  add->Flag("--keep-schedule", &args->keep_schedule, "With a larger budget, extend the trials but keep their schedules");
   add->Flag("--accept-change", &args->accept_change, "Run finished points again if their plugin or data files changed");
   add->Flag("--skip-invalid", &args->skip_invalid, "Skip points that plugins reject; run the rest");
   add->Add("--stage", "NAME", &args->stage, "Run only this stage of the experiment");
@@ -165,7 +165,7 @@ void Declare(RunArgs* args, Arguments* add) {
   add->Add("--same", "COMMAND", &args->same, "With --plan: the command that runs it again").Hidden();
   add->Flag("--json", &args->json, "Print the result as JSON");
   const Argument quiet = add->Flag("-q,--quiet", &args->quiet, "Print one line at the end and no progress");
-  add->Flag("-v,--verbose", &args->verbose, "Also print the trials' events in OUT/logs/session-N.log to stderr")
+  add->Flag("-v,--verbose", &args->verbose, "Also print the trials' events to stderr, as in OUT/logs/session-N.log")
       .Excludes(quiet);
 }
 

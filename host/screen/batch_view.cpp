@@ -130,7 +130,7 @@ void BatchView::RefreshTrial(Trial& trial, BatchRow& row) {
     FillRunning(trial, last, row);
   } else {
     row.state = TrialState::kPlanned;  // as the next run will treat it
-    row.why = "its supervisor ended before the trial";
+    row.why = "`run` ended before this trial did";
   }
   FillPlace(*known, row);
 }

@@ -42,7 +42,7 @@ std::string_view ValueOf(std::string_view header, std::string_view key, char ope
   const size_t at = header.find(fmt::format("'{}': ", key));
   const size_t from = at == header.npos ? at : header.find(open, at + key.size() + 4);
   const size_t to = from == header.npos ? from : header.find(close, from + 1);
-  if (to == header.npos) RejectArrays(fmt::format("expected an array's {}, got none", key));
+  if (to == header.npos) RejectArrays(fmt::format("the header of an array: expected '{}', got none", key));
   return header.substr(from + 1, to - from - 1);
 }
 
@@ -104,7 +104,7 @@ NumpyArray ParseArray(std::string_view bytes) {
     one.read(data, &array.values);
     return array;
   }
-  RejectArrays(fmt::format("expected numbers or a text, got an array of type '{}', which is not read", type));
+  RejectArrays(fmt::format("expected an array of numbers or text, got type '{}'", type));
 }
 
 uint64_t FindDirectory(const ZipBytes& zip) {

@@ -71,7 +71,7 @@ void CheckHeader(const CheckpointHeader& header, uint64_t bytes_left, const std:
   if (header.warm_up && (header.warm_up->env_steps > header.env_steps || !(header.warm_up->seconds >= 0) ||
                          !(header.warm_up->seconds <= header.seconds) || !std::isfinite(header.warm_up->epochs) ||
                          header.warm_up->episodes > header.window.total))
-    Refuse("its header: \"warm_up\": expected at most the trial's steps and seconds, got more");
+    Refuse("its header: \"warm_up\": expected env steps, seconds and episodes from 0 to the whole trial's, got different ones");
   uint64_t sum = 0;
   for (const CheckpointPart& part : header.parts) {
     if (__builtin_add_overflow(sum, part.bytes, &sum)) Refuse("the sizes of its parts overflow");

@@ -64,20 +64,22 @@ void CheckPlaysElsewhere(const LearnerInstance& learner, const EnvInstance& env,
   CheckPlaysElsewhere(learner);
   if (request.kind == BP_REQ_EVALUATE) {
     if (StateOf(learner) == nullptr)
-      RefuseWorkers(learner.id(),
-                    "rollout workers plan its candidates from its saved state, but it cannot save any (" BP_LEARNER_STATE_1
-                    ")");
+      RefuseWorkers(
+          learner.id(),
+          "rollout workers plan the candidates from the learner's saved state, but this learner saves none (" BP_LEARNER_STATE_1
+          ")");
   } else if (request.kind != BP_REQ_ROLLOUT) {
-    RefuseWorkers(learner.id(), "rollout workers play episodes or rollouts, but it asks for neither");
+    RefuseWorkers(learner.id(), "rollout workers play episodes or rollouts, but this learner requests neither");
   } else if (request.u.rollout.part > 0 && !OffersPolicy(learner)) {
     RefuseWorkers(learner.id(),
                   "rollout workers play each part of a rollout with its newest policy, but it does not offer "
                   "any (" BP_LEARNER_POLICY_1 ")");
   } else if (env.resets_itself() || !HasSnapshots(env)) {
-    RefuseWorkers(env.id(), env.resets_itself()
-                                ? "rollout workers share its envs, but it steps all of them together and resets them itself"
-                                : "a killed rollout worker's envs are restored one by one, but it does not save single envs "
-                                  "(" BP_ENV_SNAPSHOT_1 ")");
+    RefuseWorkers(env.id(),
+                  env.resets_itself()
+                      ? "rollout workers share the envs, but this env steps all of them together and resets them itself"
+                      : "the envs of a killed rollout worker are restored one by one, but this env does not save single envs "
+                        "(" BP_ENV_SNAPSHOT_1 ")");
   }
 }
 

@@ -453,7 +453,7 @@ report: {kind: comparison, columns: [return, eval/return], select: {metric: retu
     return at == report.npos ? "" : report.substr(at, report.find('\n', at) - at);
   };
   EXPECT_THAT(row("never"), HasSubstr("| not finite |")) << report;
-  EXPECT_THAT(row("in_the_tenth"), HasSubstr("return: 1 of its last 10 values are not finite"));
+  EXPECT_THAT(row("in_the_tenth"), HasSubstr("return: 1 of the last 10 values are not finite"));
   EXPECT_THAT(row("to_the_end"), AllOf(HasSubstr("FAILED (nan)"), HasSubstr("not eligible: 1 of 1 runs diverged")));
   EXPECT_THAT(report, HasSubstr("Selected: way=middle"));
   const Finished csv = Run("export csv " + Out("ends").string());
@@ -520,14 +520,14 @@ sweep: {seeds: {n: 3, first: 1}}
   const Finished run = Run("run texts.yaml --jobs 1");
   ASSERT_EQ(run.exit, 0) << run.err;
   for (const char* warning :
-       {"NaN and Infinity are not JSON", "metric 'name': expected a number", "metric 'accuracy': expected a number",
-        "metric 'label': expected a number", "metric 'list': expected a number", "metric 'shell': expected a number",
+       {"NaN and Infinity are not JSON", "metric 'name': expected numbers", "metric 'accuracy': expected numbers",
+        "metric 'label': expected numbers", "metric 'list': expected numbers", "metric 'shell': expected numbers",
         "expected one JSON report per line"}) {
     const size_t at = run.err.find(warning);
     ASSERT_NE(at, run.err.npos) << warning << run.err;
     EXPECT_EQ(run.err.find(warning, at + 1), run.err.npos) << warning << run.err;
   }
-  EXPECT_THAT(run.err, HasSubstr("the first one: n/a1"));
+  EXPECT_THAT(run.err, HasSubstr("got n/a1; such values are ignored"));
   EXPECT_EQ(Lines(Out("texts") / "trials" / std::filesystem::directory_iterator(Out("texts") / "trials")->path().filename() /
                   "attempt-1/metrics.jsonl")
                 .size(),

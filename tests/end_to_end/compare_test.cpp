@@ -51,7 +51,7 @@ TEST_F(CompareCommand, StopsAtTheFirstConclusiveLook) {
   const Finished compare = Run("compare learns.yaml");
   ASSERT_EQ(compare.exit, 0) << compare.err << compare.out;
   EXPECT_THAT(compare.out, AllOf(StartsWith("learns is better than stays: its "), HasSubstr("(± 95 %; 5"),
-                                 HasSubstr("It stopped at look 1 of 5, because the answer was known")));
+                                 HasSubstr("The comparison stopped at look 1 of 5, because the answer was known")));
   EXPECT_EQ(Trials("learns"), 10u);
   const std::string page = ReadFile(Out("learns") / "report/ab_report.html");
   EXPECT_THAT(page, AllOf(HasSubstr("Evidence"), HasSubstr("learner.<wbr>plugin"), HasSubstr("compare")));
@@ -70,7 +70,7 @@ TEST_F(CompareCommand, EqualArmsNeedAllLooksAndStayInconclusive) {
   const Finished compare = Run("compare learns.yaml");
   ASSERT_EQ(compare.exit, 0) << compare.err << compare.out;
   EXPECT_THAT(compare.out, AllOf(HasSubstr("look 1 of 2: "), HasSubstr("not decided"), HasSubstr("Inconclusive: this and that"),
-                                 HasSubstr("It stopped at look 2 of 2, the last one")));
+                                 HasSubstr("The comparison stopped at look 2 of 2, the last one")));
   EXPECT_EQ(Trials("learns"), 20u);
 }
 

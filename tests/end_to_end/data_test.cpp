@@ -50,8 +50,8 @@ TEST_F(DataTrials, EndAfterTheirEpochsWithAKnownNumberOfUpdates) {
 TEST_F(DataTrials, ALimitThatIsNeverReachedIsNamedBeforeTheStart) {
   WriteFile("limits", "budget: {epochs: 1, iterations: 100}\n");
   const Finished run = RunFile("limits");
-  EXPECT_THAT(run.err, HasSubstr("limits.yaml:4:21 budget.iterations: 100 are never reached: budget.epochs ends the trial in "
-                                 "iteration 13, an epoch has 13"));
+  EXPECT_THAT(run.err, HasSubstr("limits.yaml:4:21 budget.iterations: 100 cannot be reached, because budget.epochs ends the "
+                                 "trial in iteration 13; an epoch has 13 iterations"));
   EXPECT_EQ(Result("limits")["iterations"], 13);
 }
 

@@ -181,7 +181,7 @@ def another_record(program):
     check(done.returncode == 0 and "expected the recorded return of this episode" in done.stderr, f"another return: {done.stderr}")
     del record["evaluation_returns"]
     file.write_text(json.dumps(record))
-    program.refused(["fly", trial.name, "--episode", "best"], "expected the returns of its evaluation's episodes, got none in")
+    program.refused(["fly", trial.name, "--episode", "best"], "expected the returns of the evaluation's episodes, got none in")
     file.write_text(kept)
 
 

@@ -39,8 +39,8 @@ TEST_F(FingerprintsOfRuns, NameIterationAndTensorOfAWeightWithAFlippedBit) {
   RunFlips("flipped", "--set learner.options.flip_at=7");
   const Finished found = Bits("plain", "flipped");
   EXPECT_EQ(found.exit, 1);
-  EXPECT_THAT(found.out, HasSubstr("the first difference is in iteration 7: weights, tensor critic.weight; before it 6 "
-                                   "iterations, 55 hashes are equal"))
+  EXPECT_THAT(found.out, HasSubstr("the first difference is in iteration 7: weights, tensor critic.weight; 6 iterations, 55 "
+                                   "hashes before the difference are equal"))
       << "8 per iteration (obs, final_obs, action, reward, terminated, truncated, two weights), and 7 before them";
   const nlohmann::json json = nlohmann::json::parse(Bits("plain", "flipped", "--json").out);
   EXPECT_EQ(json["equal"], false);
@@ -112,7 +112,7 @@ TEST_F(FingerprintsOfRuns, AreOmittedOnRequestAndReportedAsMissing) {
   const Finished found = Bits("with", "without");
   EXPECT_EQ(found.exit, 1);
   EXPECT_THAT(found.out, HasSubstr("nothing to compare: 12 iterations in a, 0 in b, none in both\n"));
-  EXPECT_THAT(found.out, HasSubstr("note: b has no fingerprints: it was run without output.fingerprints"));
+  EXPECT_THAT(found.out, HasSubstr("note: b has no fingerprints: the trial ran without output.fingerprints"));
 }
 
 TEST_F(FingerprintsOfRuns, ThatAreDamagedAreComparedUpToTheDamage) {
@@ -124,7 +124,7 @@ TEST_F(FingerprintsOfRuns, ThatAreDamagedAreComparedUpToTheDamage) {
   const Finished found = Bits("plain", "damaged");
   EXPECT_EQ(found.exit, 1) << found.out;
   EXPECT_THAT(found.out,
-              HasSubstr("a file is damaged; what could be read is equal: 11 iterations, 88 hashes; only a has 1 more"));
+              HasSubstr("a file is damaged; what could be read is equal: 11 iterations, 88 hashes; only in a: 1 iterations"));
   EXPECT_THAT(found.out, HasSubstr("fingerprints.bin is damaged at byte "));
 }
 

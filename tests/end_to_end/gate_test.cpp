@@ -114,7 +114,7 @@ TEST_F(GateCommand, ResultsAreJudgedOnceAndTheWorstConditionLeads) {
               StartsWith("INVALID: 1 seed against 10 of the baseline can never show a change at 5 %; use 2 or more."));
   const Finished speed = Gate("outputs/few --fail-if 'SPS < -5%'");
   EXPECT_EQ(speed.exit, 2);
-  EXPECT_THAT(speed.err, HasSubstr("a speed is only judged if both sides run in turn"));
+  EXPECT_THAT(speed.err, HasSubstr("to judge a speed, baseline and experiment run in turn"));
   Write("longer.yaml", std::string(kZero) + "experiment: longer\nbudget: {iterations: 5}\n");
   ASSERT_EQ(Run("run longer.yaml --quiet").exit, 0);
   const Finished invalid = Gate("outputs/longer --fail-if 'eval/return < -5%'");
@@ -137,7 +137,7 @@ TEST_F(GateCommand, BothSidesOfASpeedAreRunInTurn) {
     EXPECT_THAT(answer["conditions"][0]["sentence"], AllOf(HasSubstr(" 1/s, now "), HasSubstr(" (95 % interval ")));
     EXPECT_THAT(answer["conditions"][1]["sentence"], AllOf(HasSubstr(" s, now "), HasSubstr(" (95 % interval ")));
   }
-  EXPECT_THAT(answer["notes"].dump(), HasSubstr("only blocks whose own threads waited for a core are discarded"))
+  EXPECT_THAT(answer["notes"].dump(), HasSubstr("a block is discarded only if threads of its own trials waited for a core"))
       << "monitors: []";
   std::vector<std::string> arms;
   for (const nlohmann::json& line : Lines(Out("pole_gate_speed") / "plan.jsonl")) arms.push_back(line["name"]);
@@ -278,12 +278,12 @@ TEST_F(GateCommand, RejectsUnusableSubjectsBeforeTheStart) {
       {"pole.yaml --fail-if ' < 5%'", "expected a measure before '<', such as eval/return, got none"},
       {"pole.yaml --fail-if 'return < -100%'", "expected a percentage above -100 and up to 1000, got '-100%'"},
       {"pole.yaml --fail-if 'return * < 5%'", "expected a measure or an expression of measures, got 'return *'"},
-      {"pole.yaml --fail-if 'return / SPS < 5%'", "expected only a speed"},
+      {"pole.yaml --fail-if 'return / SPS < 5%'", "expected a speed without other measures"},
       {"pole.yaml --fail-if 'eval/retrun < 5%'", "no seed of the baseline recorded 'eval/retrun'; did you mean 'eval/return'"},
       {"pole.yaml --fail-if 'seed < -5%'",
        "'seed': expected a measure of a run, such as eval/return, got only values of the experiment file"},
       {"pole.yaml --fail-if '2 * 3 < -5%'", "'2 * 3': expected a measure of a run, such as eval/return, got only numbers"},
-      {"longer.yaml --fail-if 'return < 5%'", "with unequal budgets the longer run wins"},
+      {"longer.yaml --fail-if 'return < 5%'", "with unequal budgets, the longer run wins"},
       {"other.yaml --fail-if 'return < 5%'", "expected the env of the baseline, cartpole, got pendulum"},
       {"two.yaml --fail-if 'return < 5%'", "expected one configuration, got 2"},
       {"pole.yaml", "expected --fail-if with the change that fails, got none"},

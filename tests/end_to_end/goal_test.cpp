@@ -137,7 +137,7 @@ TEST_F(GoalOfTrial, GatesCountItsSteps) {
   EXPECT_THAT(save.out, HasSubstr("--fail-if 'steps_to(eval/return, 2) > 5%'"));
   const Finished refused = Run("gate base.json gated.yaml --fail-if 'eval/return < -5%'");
   EXPECT_EQ(refused.exit, 2);
-  EXPECT_THAT(refused.err, HasSubstr("expected steps_to(eval/return, 2), got eval/return: trials end once they reach"));
+  EXPECT_THAT(refused.err, HasSubstr("expected steps_to(eval/return, 2), got eval/return: trials end when they reach"));
   const Finished gate = Run("gate base.json outputs/gated --fail-if 'steps_to(eval/return, 2) > 5%'");
   EXPECT_THAT(gate.out, HasSubstr("steps_to(eval/return, 2)")) << gate.err;
   EXPECT_NE(gate.exit, 2) << gate.err;

@@ -73,7 +73,7 @@ TEST_F(NewCommand, LeavesExistingFilesUnchanged) {
   Write("my_task", "a file");
   const Finished refused = Run("new monitor my_task");
   EXPECT_EQ(refused.exit, 2);
-  EXPECT_THAT(refused.err, HasSubstr("'my_task', which already exists in this folder\nnothing was written"));
+  EXPECT_THAT(refused.err, HasSubstr("'my_task', which already exists in this folder\nthis folder is unchanged"));
   EXPECT_EQ(ReadFile(dir_ / "my_task"), "a file");
   EXPECT_EQ(Run("new env ../my_task").exit, 2);
 }

@@ -116,9 +116,9 @@ TEST_F(Precision, KeepsIterationsTheSameHoweverManyAreNeeded) {
   EXPECT_EQ(precision["iterations"], many);
   EXPECT_GE(precision["seconds"].get<double>(), 1) << "half of the time, for one of two seeds";
   EXPECT_LT(precision["seconds"].get<double>(), kSanitized ? 60 : 20);
-  EXPECT_THAT(
-      ReadFile(Out("hard") / "report" / "parallel_efficiency_report.md"),
-      testing::AllOf(HasSubstr("SPS is known to ±"), HasSubstr("the goal is ± 0.0001 %"), HasSubstr("report.max_time")));
+  EXPECT_THAT(ReadFile(Out("hard") / "report" / "parallel_efficiency_report.md"),
+              testing::AllOf(HasSubstr("SPS is known to ±"), HasSubstr("report.precision asks for ± 0.0001 %"),
+                             HasSubstr("report.max_time")));
   EXPECT_THAT(ReadFile(Out("easy") / "report" / "parallel_efficiency_report.md"), Not(HasSubstr("SPS is known to ±")));
 }
 

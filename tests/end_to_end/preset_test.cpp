@@ -67,7 +67,8 @@ TEST_F(PresetTest, AutoAsksTheDriver) {
   unsetenv("CUDA_VISIBLE_DEVICES");
   setenv("LD_LIBRARY_PATH", BACKPLANE_BINARY_DIR "/tests/fake_nvml", 1);
   EXPECT_THAT(Run("config check walk.yaml --file-only --preset auto").err,
-              HasSubstr("the GPU is 'Fake A' with 8 GiB, for which there is no preset; this one needs at least 5 GiB\n"));
+              HasSubstr("the GPU is 'Fake A' with 8 GiB, for which there is no preset; the chosen preset is for any GPU with 5 "
+                        "GiB or more\n"));
 }
 
 TEST_F(PresetTest, RejectsAnUnknownPreset) {

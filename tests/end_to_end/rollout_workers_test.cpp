@@ -161,8 +161,8 @@ TEST_F(RolloutWorkers, AreRejectedForEnvsThatCannotSaveSingleRows) {
   for (const char* command : {"run refused.yaml", "config check refused.yaml"}) {
     const Finished run = Run(command);
     EXPECT_EQ(run.exit, 2) << run.err;
-    EXPECT_THAT(run.err, HasSubstr("env.good: a killed rollout worker's envs are restored one by one, but it does not save "
-                                   "single envs (bp.env.snapshot/1); remove rollout.workers"));
+    EXPECT_THAT(run.err, HasSubstr("env.good: the envs of a killed rollout worker are restored one by one, but this env does "
+                                   "not save single envs (bp.env.snapshot/1); remove rollout.workers"));
     EXPECT_THAT(run.err, HasSubstr("refused.yaml:4:11: error"));
   }
 }

@@ -76,7 +76,7 @@ TEST_F(SearchFaults, PausesIfSideProcessHangsAndResumes) {
     Fault(fault);
     const Finished run = Run("run quick.yaml --jobs 1 --fresh");
     EXPECT_EQ(run.exit, 3) << run.err;
-    EXPECT_THAT(run.err, AllOf(HasSubstr("paused: sweep.search: the side process"),
+    EXPECT_THAT(run.err, AllOf(HasSubstr("paused: sweep.search: the process of Optuna"),
                                HasSubstr("did not answer 'ask' within 2 s (resources.hang_timeout)")));
     EXPECT_THAT(Suggested(), testing::ElementsAre(0.1, 0.2));
     EXPECT_THAT(SideProcesses(), IsEmpty());
@@ -136,7 +136,7 @@ TEST_F(SearchFaults, PausesAtAnUnusableReplyAndResumes) {
       {"reply['params']['learner.options.x'] = 7", "expected a value of learner.options.x from {\"uniform\":[0.0,1.0]}, got 7"},
       {"reply['params']['learner.options.x'] = 'a'", "got \"a\""},
       {"reply['params'] = {}", "it suggests no value for learner.options.x"},
-      {"reply['params'] = {'seed': 3}", "it suggests a value for seed, which is not in the space"},
+      {"reply['params'] = {'seed': 3}", "it suggests a value for seed, which is not in sweep.search.space"},
       {"del reply['params']", "expected an object as \"params\", got null"},
       {"reply['number'] = 1", "expected an unused number as \"number\", got 1"},
       {"reply['number'] = '2'", "expected a number from 0 on as \"number\", got \"2\""},

@@ -283,7 +283,7 @@ TEST_F(TrainingStages, RunsOneStage) {
   const Finished early = Run("run chain.yaml --stage second");
   EXPECT_EQ(early.exit, 2);
   EXPECT_THAT(early.err,
-              HasSubstr("--stage second: it resumes from the stage first, of which outputs/chain has no completed trial"));
+              HasSubstr("--stage second: expected a completed trial of the stage before, first, got none in outputs/chain"));
   EXPECT_THAT(early.err, HasSubstr("run chain.yaml --stage first"));
   EXPECT_THAT(Run("run chain.yaml --stage thrid").err, HasSubstr("--stage: expected first or second or third, got 'thrid'"));
   const auto states = [&] {

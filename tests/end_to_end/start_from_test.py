@@ -228,7 +228,7 @@ def rejects_what_does_not_fit(runs):
     (runs.folder / "flipped.npz").write_bytes(flipped)
     cases = {
         "nan.npz": "layer.0.bias: expected finite numbers, got nan", "short.npz": "layer.0.bias: expected 8, got 7",
-        "pickle.npz": "layer.0.bias: expected numbers or a text, got an array of type '|O'", "more.npz": "gru.0.weight: expected only arrays",
+        "pickle.npz": "layer.0.bias: expected an array of numbers or text, got type '|O'", "more.npz": "gru.0.weight: expected only arrays",
         "less.npz": "layer.0.bias: expected this array, got none", "packed.npz": "got a compressed one", "cut.npz": "expected a whole .npz file",
         "flipped.npz": "its checksum differs", "nothing": "expected a trial (OUT/TRIAL or OUT/TRIAL@best) or a policy file, got neither",
         "outputs/source@best": "expected checkpoint 'best'", "outputs/source@first": "expected @best, @last or @N",
@@ -245,7 +245,7 @@ def rejects_what_does_not_fit(runs):
         assert "16" in said and "expected" in said and "got" in said, said
     runs.write("wrong", MORE)
     said = runs.run("wrong", "learner.start_optimizer=true", expect=2)
-    assert "expected learner.start_from with it, got none" in said, said
+    assert "this key needs learner.start_from, which is missing" in said, said
     said = runs.run("wrong", "learner.start_from=policy.npz", "learner.start_optimizer=true", expect=2)
     assert "expected a trial with start_optimizer, got a file of weights" in said, said
 

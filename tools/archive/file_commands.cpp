@@ -74,7 +74,7 @@ Command PackCommand() {
 
 Command UnpackCommand() {
   const auto declare = [](UnpackArgs* args, Arguments* add) {
-    add->Add("FILE", "FILE", &args->file, "File that `pack` has written").Required();
+    add->Add("FILE", "FILE", &args->file, "File that `pack` wrote").Required();
     add->Add("--to", "OUT", &args->to, "New results folder (default: the packed name, in this folder)");
   };
   return MakeCommand<UnpackArgs>(kUnpackCommand.name, kUnpackCommand.help, declare, Unpack);
@@ -82,7 +82,7 @@ Command UnpackCommand() {
 
 Command VerifyCommand() {
   const auto declare = [](VerifyArgs* args, Arguments* add) {
-    add->Add("FILE|OUT", "FILE|OUT", &args->file, "Packed file, or the results folder from `unpack`").Required();
+    add->Add("FILE|OUT", "FILE|OUT", &args->file, "Packed file, or results folder that `unpack` wrote").Required();
   };
   return MakeCommand<VerifyArgs>(kVerifyCommand.name, kVerifyCommand.help, declare, Verify);
 }

@@ -118,7 +118,7 @@ int CreatePlugin(const NewArgs& args) {
       fs::remove_all(args.name, ignored);
     }
   }
-  LogError("backplane new: {}\nnothing was written", why_not);
+  LogError("backplane new: {}\nthis folder is unchanged", why_not);
   return kUsage;
 }
 

@@ -69,7 +69,7 @@ def read_npy(data, name):
     if isinstance(descr, str) and descr.startswith("<U") and shape == ():
         return data.decode("utf-32-le").rstrip("\0")
     if descr not in DTYPES or (header["fortran_order"] and len(shape) > 1):
-        raise Problem(f"{name}: expected numbers in C order, got {descr!r}, which is not read (a pickle is never loaded)")
+        raise Problem(f"{name}: expected numbers in C order, got {descr!r}; pickled objects are never loaded")
     code = DTYPES[descr]
     if count * struct.calcsize(code) != len(data):
         raise Problem(f"{name}: expected {count} numbers, got {len(data)} bytes")
@@ -173,7 +173,7 @@ def check_arch(path, arch, actor, critic):
     sizes = lambda layers: [bias.shape[0] for _, bias in layers[:-1]]
     wanted = (arch.get("pi", []), arch.get("vf", [])) if isinstance(arch, dict) else (arch, arch)
     if list(wanted) != [sizes(actor), sizes(critic)]:
-        raise Problem(f"{path}: net_arch: expected {sizes(actor)} and {sizes(critic)}, as its weights have, got {arch}")
+        raise Problem(f"{path}: net_arch: expected {sizes(actor)} and {sizes(critic)}, as the weights have, got {arch}")
 
 
 def read_state_dict(path, activation):
@@ -241,7 +241,7 @@ def add_statistics(arrays, choice, source, to):
                       + "".join(f"    {line}".rstrip() + "\n" for line in STATISTICS_SCRIPT.splitlines())
                       + f"\nhint: backplane import policy {shlex.quote(source)} --to {shlex.quote(to)} --statistics none")
     if has:
-        raise Problem(f"{source}: expected no --statistics, because it contains its own, got {choice}")
+        raise Problem(f"{source}: expected no --statistics, because the file contains its own, got {choice}")
     if choice == "none":
         return
     try:

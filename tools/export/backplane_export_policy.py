@@ -20,7 +20,7 @@ def numbers(data, dtype, at=0, count=None):
     size = struct.calcsize(code)
     count = (len(data) - at) // size if count is None else count
     if at < 0 or at + count * size > len(data):
-        raise Problem(f"expected {count} numbers at byte {at} of the policy, got {len(data)} bytes; its form and its bytes do not fit together")
+        raise Problem(f"expected {count} numbers at byte {at} of the policy, got {len(data)} bytes; the form of the policy does not match its bytes")
     return list(struct.unpack(f"<{count}{code}", data[at : at + count * size]))
 
 
@@ -77,7 +77,7 @@ class Policy:
         read = lambda key, count: numbers(policy, "float64", n[key], count)
         count, mean, spread = read("count", 1)[0], read("mean", self.obs), read(n["rule"], self.obs)
         if not all(map(math.isfinite, [count, *mean, *spread])) or min([count, *spread]) < 0:
-            raise Problem(f"{self.about['learner']}: expected statistics of observations, got numbers that are none")
+            raise Problem(f"{self.about['learner']}: expected finite statistics of observations, 0 or more, got invalid numbers")
         if n["rule"] == "variance":
             variance, scale = spread, [1 / math.sqrt(v + n["epsilon"]) for v in spread]
         elif count < 2:

@@ -37,7 +37,7 @@ Command ImportPolicyCommand() {
     add->Add("--to", "FILE", &args->to, "File to write, a .npz for learner.start_from").Required();
     add->Add("--statistics", "FILE|none", &args->statistics,
              "Statistics that normalized the observations, as .npz; none if they were not normalized");
-    add->Add("--activation", "tanh|relu", &args->activation, "Function between the layers, if SOURCE does not contain it");
+    add->Add("--activation", "tanh|relu", &args->activation, "Activation function, if SOURCE does not contain it");
     add->Flag("--without-critic", &args->without_critic, "Leave out the critic, which then starts untrained");
     add->Check([args] {
       const std::string& word = args->activation;

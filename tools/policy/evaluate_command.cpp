@@ -197,7 +197,7 @@ void DeclareEnv(EvaluateArgs* args, Arguments* add) {
   add->Add("--set,-s", "env.options.NAME=VALUE", &args->change.set, "Option of the env that differs from the training");
   add->Add("--env", "PLUGIN", &args->change.env, "Different env with the same spaces, with its default options");
   add->Add("--perturb", "NAME=LOW..HIGH[:N],...", &args->perturb,
-           "Scale physical parameters that the env declares, such as mass, one at a time");
+           "Scale parameters that the env declares, such as mass, one at a time");
   add->PluginPath(&args->change.plugin_path);
 }
 
@@ -208,9 +208,9 @@ Command EvaluateCommand() {
     add->Out(&args->out, "Results folder");
     add->Add("trial", "TRIAL", &args->trials, "Trials or points, by name or start of an id (default: all)");
     add->Add("--episodes", "N", &args->episodes, "Episodes of each policy").Within(uint64_t{1}, kMostEpisodes).ShowsDefault();
-    add->Add("--seed", "N", &args->seed, "Seed of the episodes; the trial's seed repeats its own evaluation").ShowsDefault();
+    add->Add("--seed", "N", &args->seed, "Seed of the episodes; the seed of a trial repeats its evaluation").ShowsDefault();
     add->Add("--checkpoint", "best|last|start|N", &args->checkpoint,
-             "Checkpoint: best, last, before the training, or after iteration N")
+             "Checkpoint: best, last, start (untrained), or after iteration N")
         .ShowsDefault();
     DeclareEnv(args, add);
     add->Flag("--no-baselines", &args->no_baselines, "Leave out zero and uniform actions");

@@ -95,8 +95,8 @@ bool Compare(const OneTrial& trial, const OneTrial& replay, uint64_t iteration, 
 MomentAnswer ReadAnswer(const fs::path& folder, const InspectArgs& args) {
   const std::optional<std::string> text = ReadFile(folder / "moment.json");
   if (!text)
-    throw std::runtime_error(
-        fmt::format("--iteration: expected an iteration of the trial, got {}, which its replay did not reach", args.iteration));
+    throw std::runtime_error(fmt::format(
+        "--iteration: expected an iteration that the trial reached, got {}; the replay ended earlier", args.iteration));
   return RecordFromJson<MomentAnswer>(nlohmann::json::parse(*text));
 }
 
@@ -151,7 +151,7 @@ Command InspectCommand() {
     add->Out(&args->out, "Results folder");
     add->Add("trial", "TRIAL", &args->trial, "Trial name, id or start of the id; needed if there are several");
     add->Add("--iteration", "N", &args->iteration, "Iteration, from 1").Within(uint64_t{1}, uint64_t{1} << 40).Required();
-    add->Add("--row", "N", &args->row, "Row of the rollout, from 0").ShowsDefault();
+    add->Add("--row", "N", &args->row, "Env (row) of the rollout, from 0").ShowsDefault();
     add->Add("--step", "N", &args->step, "Step of the rollout, from 0").ShowsDefault();
     add->Add("--dump", "FILE", &args->dump, "Write the whole rollout as .npz");
     add->Add("--picture", "FILE", &args->picture, "Write the picture of the state as .svg, or .png if the env draws pixels");

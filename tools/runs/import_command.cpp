@@ -59,7 +59,7 @@ void DeclareImport(ImportArgs* args, Arguments* add) {
   add->Add("--direction", "WORD", &args->direction, "Better direction of the metric: up or down").OneOf({"up", "down"});
   add->Add("--task", "KEY", &args->task, "Setting that names the task (default: the env, if it differs)");
   add->Add("--reference", "FILE", &args->reference, "Worst and best score of each task, as {\"TASK\": [20, 500]}");
-  add->Add("--join", "WORD", &args->join, "Join runs with continuing steps into one: yes or no").OneOf({"yes", "no"});
+  add->Add("--join", "WORD", &args->join, "Join runs whose steps continue each other: yes or no").OneOf({"yes", "no"});
   add->Add("--step", "COLUMN", &args->step, "Column of steps in tables");
   add->Flag("-q,--quiet", &args->quiet, "Print only the results folder");
 }

@@ -219,7 +219,7 @@ std::string WhyNotThere(const std::filesystem::path& out, const std::filesystem:
   if (IsBenchFile(ReadFile(file).value_or(""))) return "";
   if (std::filesystem::exists(file)) return file.string() + " exists, and bench did not write it";
   if (std::filesystem::exists(out) && !std::filesystem::is_empty(out))
-    return fmt::format("{} is not empty, and without {} it may not be a bench", out.string(), file.string());
+    return fmt::format("{} is not empty, and may contain other results, because {} is missing", out.string(), file.string());
   return "";
 }
 

@@ -91,7 +91,7 @@ std::string BestFile(const Experiment& experiment, const BenchPoint& point, doub
   return RecommendedFile(config, "_best",
                          {fmt::format("the fastest setting of {} in a bench: {}, {} steps/s", experiment.name, point.name,
                                       FormatCount(static_cast<uint64_t>(speed))),
-                          "Sweep and stages are left out; if the file has stages, the values are of the first one."});
+                          "Sweep and stages are left out; if the file has stages, the values are of the first stage."});
 }
 
 std::string PresetFile(const Experiment& experiment, const BenchPoint& point, double speed, const DeviceInfo* gpu) {
@@ -101,8 +101,8 @@ std::string PresetFile(const Experiment& experiment, const BenchPoint& point, do
   for (const auto& [path, value] : point.values) SetAtPath(&of_learner, path, value);
   const json preset = {{"device", device}, {"for_learner", {{experiment.learner.plugin, of_learner}}}};
   return fmt::format(
-             "# The fastest of `bench --autotune` with {}: {}, {} steps/s. Rows and chunks change the results of some "
-             "learners.\n",
+             "# The fastest setting of `bench --autotune` with {}: {}, {} steps/s. Numbers of envs and chunks change the "
+             "results of some learners.\n",
              experiment.name, point.name, FormatCount(static_cast<uint64_t>(speed))) +
          YamlText(preset, {});
 }

@@ -139,8 +139,8 @@ class CompareSession {
     const std::string changed = began ? ChangedRule(*began, terms_) : "";
     if (changed.empty()) return "";
     return fmt::format(
-        "{} has a comparison with {}, which may not change after a look\nhint: --out OUT writes to a different folder, --fresh "
-        "moves this one aside",
+        "{} contains a comparison with {}, which must not change after a look\nhint: --out OUT writes to a different folder, "
+        "--fresh moves the old folder aside",
         out_.string(), changed);
   }
 
@@ -266,10 +266,11 @@ void DeclareCompare(CompareArgs* args, Arguments* add) {
            "Experiment file with compare:, two files, two results folders, or runs of other tools")
       .Required();
   add->Flag("--bits", &args->bits, "Find the first iteration, phase and tensor that differ in their bits");
-  add->Add("--metric", "MEASURE", &args->metric, "Measure that decides (default: eval/return, or return)");
-  add->Add("--direction", "WORD", &args->direction, "Better direction, if the measure has none: up or down")
+  add->Add("--metric", "MEASURE", &args->metric, "Measure to compare (default: eval/return, or return)");
+  add->Add("--direction", "WORD", &args->direction, "Better direction, if it is unknown for the measure: up or down")
       .OneOf({"up", "down"});
-  add->Add("--margin", "PERCENT", &args->margin, "Smallest difference that matters, such as 5%; allows the answer equivalent");
+  add->Add("--margin", "PERCENT", &args->margin,
+           "Smallest difference that matters, such as 5%; enables the verdict " equivalent "");
   add->Add("-s,--set", "PATH=VALUE", &args->run.input.set, "Set a value of the file; may be repeated");
   add->Add("--preset", "NAME", &args->run.input.preset, "Settings for a kind of machine");
   add->PluginPath(&args->run.input.plugin_path);

@@ -79,7 +79,7 @@ class GateSession {
     // Checked before scores run, too: otherwise their verdict would be lost.
     if (!speeds_.places.empty()) {
       if (const std::string why = WhyNotKept(args_.baseline, baseline_); !why.empty())
-        return Refuse(fmt::format("{} needs the plugin files of the baseline, because both sides run in turn: {}",
+        return Refuse(fmt::format("{} needs the plugin files of the baseline, because baseline and experiment run in turn: {}",
                                   speeds_.request.conditions.front().measure, why));
     }
     for (ConditionGroup* group : {&scores_, &speeds_}) {
@@ -124,9 +124,9 @@ class GateSession {
       return kUsage;
     }
     if (!speeds_.places.empty()) {
-      return Refuse(
-          fmt::format("{}: expected an experiment file, got a results folder; a speed is only judged if both sides run in turn",
-                      speeds_.request.conditions.front().measure));
+      return Refuse(fmt::format(
+          "{}: expected an experiment file, got a results folder; to judge a speed, baseline and experiment run in turn",
+          speeds_.request.conditions.front().measure));
     }
     scores_.request.folder = args_.subject.string();
     Judge(scores_);
@@ -213,7 +213,7 @@ class GateSession {
     const auto own = ReadTolerantly<Comparable>(ToJson(plan.base.experiment)),
                kept = ReadTolerantly<Comparable>(baseline_.config);
     if (own.budget != kept.budget)
-      return fmt::format("expected the budget of the baseline, {}, got {}; with unequal budgets the longer run wins",
+      return fmt::format("expected the budget of the baseline, {}, got {}; with unequal budgets, the longer run wins",
                          JsonText(kept.budget), JsonText(own.budget));
     if (own.schedule_budget != kept.schedule_budget)
       return fmt::format(
@@ -271,7 +271,7 @@ class GateSession {
     if (!scores_.places.empty())  // for speeds, both sides run here
       for (const std::string& other : OtherThanInBaseline(baseline_, scores_.request.folder)) notes.push_back(other);
     if (args_.fail_if.size() > 1)
-      notes.push_back(fmt::format("Each of {} conditions is judged at {:.2g} %, so all together are wrong in at most 5 %.",
+      notes.push_back(fmt::format("Each of {} conditions is judged at {:.2g} %, so at most 5 % of gates have a wrong verdict.",
                                   args_.fail_if.size(), 100 * kAlpha / static_cast<double>(args_.fail_if.size())));
     return notes;
   }

@@ -58,7 +58,8 @@ std::string ReadGateCondition(const std::string& text, GateCondition* condition)
     const std::vector<std::string> names = Expression::OfMeasures(condition->measure).paths();
     const auto of_speed = std::ranges::find_if(names, [](const std::string& name) { return IsOfSpeed(name); });
     if (!condition->speed && of_speed != names.end())
-      return wrong(text.find(*of_speed), "only a speed, because both sides run in turn for it", "'" + condition->measure + "'");
+      return wrong(text.find(*of_speed), "a speed without other measures, because its baseline runs again",
+                   "'" + condition->measure + "'");
   } catch (const NoValue& error) {
     return wrong(text.find_first_not_of(' ') + error.offset, "a measure or an expression of measures",
                  "'" + condition->measure + "': " + error.why);

@@ -141,7 +141,7 @@ int DryRunTune(const TuneArgs& args, const Experiment& experiment, const std::fi
         2 * kSeedsOfCheck, args.check_steps > 0 ? fmt::format("of {} env steps", args.check_steps) : "as many env steps as fit",
         kLongestCheckTrial_s, kSeedsOfCheck);
   }
-  if (measured > 0) fmt::print("  {} of these measurements exist already\n", measured);
+  if (measured > 0) fmt::print("  {} of these measurements are finished and will not run again\n", measured);
   fmt::print("nothing was started\n");
   return kOk;
 }

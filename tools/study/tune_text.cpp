@@ -55,7 +55,8 @@ std::string RoundText(const LearningCheck::Round& round) {
 std::string GainedText(const Tuning& tuning, const LearningCheck* check, const std::string& measure) {
   const bool is_final = check && check->rounds.size() == 1 && !check->rounds.front().learned.is_worse && measure == "SPS";
   const std::optional<Gain> gain = is_final ? check->rounds.front().speed : std::nullopt;
-  if (!gain) return fmt::format("{:.2f} times, as the product of steps that were measured separately", tuning.Gained());
+  if (!gain)
+    return fmt::format("{:.2f} times, the product of the kept changes, which were measured one by one", tuning.Gained());
   const std::string in_check = "measured together in the final check";
   if (!gain->interval) return fmt::format("{:.2f} times, {}", gain->ratio, in_check);
   return fmt::format("{:.2f} to {:.2f} times (95 % interval; estimate {:.2f}), {}", gain->interval->low, gain->interval->high,
@@ -115,9 +116,10 @@ std::string OutcomeText(const Tuning& tuning, const LearningCheck* check, const 
   text += Wrapped(
       fmt::format("{} Measured for {:.0f} s, of a budget of {:.0f} s.", tuning.why_stopped, tuning.spent_s, budget_s), "  ");
   if (tuning.headroom && measure == "SPS") {
-    text += Wrapped(fmt::format("headroom of the updates: without updates, the kept setting would have {} times its SPS",
-                                FormatNumber(Reading(*tuning.headroom), 3)),
-                    "  ");
+    text +=
+        Wrapped(fmt::format("headroom of the updates: without updates, the SPS of the kept setting would be {} times as high",
+                            FormatNumber(Reading(*tuning.headroom), 3)),
+                "  ");
   }
   return text;
 }
@@ -146,7 +148,7 @@ std::vector<std::string> TunedComments(const Tuning& tuning, const LearningCheck
   } else if (!check->rounds.back().learned.is_worse) {
     lines.push_back(RoundText(check->rounds.back()));
   } else {
-    lines.push_back("Changes that made learning worse were taken back; the kept ones cannot affect it.");
+    lines.push_back("Changes that made learning worse were taken back; the kept changes cannot affect learning.");
   }
   return lines;
 }

@@ -88,7 +88,7 @@ void GroupIsWhole(Subject& subject, CaseResult*) {
 std::vector<Case> DataLearnerCases() {
   return {
       {"micro-batches-change-nothing", kOfLearners,
-       "A group gives the same update in any micro-batches, except for rounding; dropout is 0.",
+       "A group gives the same update in micro-batches of any size, except for rounding; dropout is 0.",
        "Divide each item's loss by group_weight, the weight of the group, and sum.", MicroBatchesChangeNothing,
        kTrains | CallSet{PluginCall::kSave, PluginCall::kTensors}},
       {"group-is-whole", kOfLearners, "A part of a group does not change the saved state, and a probe changes no state.",

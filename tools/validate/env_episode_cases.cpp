@@ -75,7 +75,7 @@ void StepNeverResets(Subject& subject, CaseResult* result) {
                          static_cast<double>(NowNs() - begin) * 1e-9));
   if (ends_at_beginning == ends && came_from_beginning * 2 < ends)
     FailCase("step with TERMINATED 1", "the observation in which the episode ended",
-             fmt::format("a first observation of an episode, in each of {} ends", ends));
+             fmt::format("a first observation of an episode, in each of {} steps that ended an episode", ends));
   result->note = fmt::format("{} episodes ended", ends);
 }
 

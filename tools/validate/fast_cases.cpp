@@ -102,7 +102,7 @@ std::string SentenceOf(const PluginInfo& info, const std::vector<CaseResult>& re
   for (size_t i = 1; i < failures.size(); ++i) others += fmt::format("{}'{}'", i == 1 ? "" : ", ", failures[i].first->name);
   return fmt::format(
       "{} {} In {}: expected {}, got {}. {}{} `backplane plugin validate {}` tests every rule; {}=off skips the check", info.id,
-      broken, first.place, first.wanted, first.found, first.mend, others.empty() ? "" : " It also fails in " + others + ".",
+      broken, first.place, first.wanted, first.found, first.mend, others.empty() ? "" : " Other failed cases: " + others + ".",
       info.file.string(), kValidateVariable);
 }
 

@@ -186,7 +186,7 @@ std::vector<Case> LifeCases() {
       {"bare-host", kOfAll, "Without host services that are not in `needs`, a plugin works or returns BP_E_UNSUPPORTED.",
        "Check if get_extension returns NULL, or add the service to `needs`.", BareHost, kUses},
       {"keeps-the-process", kOfAll, "Floating-point mode, locale, working directory, umask, signals and so on stay unchanged.",
-       "Do not change it, or restore it before the call returns.", KeepsTheProcess, kUses},
+       "Do not change them, or restore them before the call returns.", KeepsTheProcess, kUses},
       {"ends-quietly", kOfAll, "Destructors of static objects neither crash nor end the process.",
        "Use no static objects with destructors.", EndsQuietly, kUses | CallSet{PluginCall::kExit}},
   };

@@ -145,7 +145,7 @@ void AnswersSoon(Subject& subject, CaseResult* result) {
   const int64_t median = batches[batches.size() / 2];
   result->note = fmt::format("{:.2f} us per event", static_cast<double>(median) / 200e3);
   if (median > kMostNs)
-    FailCase("on_events of 200 events", "an end within 100 ms, by when the next events come",
+    FailCase("on_events of 200 events", "an end within 100 ms, because the next events come then",
              fmt::format("{:.0f} ms", static_cast<double>(median) * 1e-6));
   int64_t soonest = INT64_MAX;  // minimum, because the machine may be busy
   for (int i = 0; i < 3 && soonest > kMostNs; ++i) {
@@ -243,12 +243,12 @@ std::vector<Case> MonitorCases() {
        FinishTwice, kListens},
       {"bears-no-folder", kOfMonitors, "If its folder cannot be written, `finish` returns an error and does not crash.",
        "Check the result of open.", BearsNoFolder, kListens},
-      {"answers-soon", kOfMonitors, "`on_events` and `sample` return within 100 ms, because the next events come by then.",
+      {"answers-soon", kOfMonitors, "`on_events` and `sample` return within 100 ms, because the next events come then.",
        "Move slow work to finish or to a thread.", AnswersSoon, kListens},
       {"writes-in-its-folder", kOfMonitors, "Files are written to the folders that the host names.",
        "Use bp.host.trial/1, or finish's out_dir.", WritesInItsFolder, kListens},
       {"verdict", kOfMonitors,
-       "A monitor that ends its trial (`bp.monitor.verdict/1`) gives a reason, and none before any event.",
+       "A monitor that ends its trial (`bp.monitor.verdict/1`) gives a reason, and ends no trial before the first event.",
        "Set *reason to a sentence that stays valid until the next call.", EndsTrialsWithReasons,
        kListens | CallSet{PluginCall::kOtherExtension}},
   };

@@ -118,7 +118,7 @@ std::string SignalName(int signal) {
 }
 
 std::string HowLate(CallSet stuck) {
-  if (stuck.empty()) return "none; its functions return, but take longer: raise --limit";
+  if (stuck.empty()) return "none; the plugin's functions return, but need more time: raise --limit";
   return fmt::format("no return from {}", Word(stuck.First()));
 }
 

@@ -56,7 +56,7 @@ void Subject::LoadTorch() {
   if (!torch_version_.empty() || !NeedsTorch(info_, setting_)) return;
   const fs::path lib = FindTorchLib();
   if (lib.empty())
-    SkipCase("it or its env needs LibTorch, and none was found; set BACKPLANE_TORCH_LIB to the folder of libtorch.so");
+    SkipCase("the plugin or its env needs LibTorch, which was not found; set BACKPLANE_TORCH_LIB to the folder of libtorch.so");
   NowDoing("loading LibTorch");
   torch_version_ = PreloadTorch(lib);
 }
@@ -148,7 +148,7 @@ std::unique_ptr<EnvInstance> Subject::MakeEnvFor(uint64_t rows) {
       why_not += fmt::format("{}{}", why_not.empty() ? "" : "; ", e.what());
     }
   }
-  SkipCase("learns in none of the validator's envs; use --env ENV: " + why_not);
+  SkipCase("learns in none of the validator's envs; name one with --env ENV: " + why_not);
 }
 
 std::unique_ptr<LearnerInstance> Subject::MakeLearner(const EnvInstance& env, uint64_t seed, bool bare) {

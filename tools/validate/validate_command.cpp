@@ -171,7 +171,7 @@ void PrintFailure(const ValidateArgs& args, const PluginInfo& info, const Failur
     if (n > 0) line("and", fmt::format("{} more case{} {}", n, n == 1 ? "" : "s", what));
   };
   more(failure.same, failure.same == 1 ? "fails at the same place" : "fail at the same place");
-  more(failure.hidden, "may fail for this reason, because results are compared");
+  more(failure.hidden, "may fail for the same reason, because these cases compare results");
 }
 
 // The first to fix comes first, and warnings come last.

@@ -89,7 +89,7 @@ void ProgramCall::Ended(const ChildExit& exit) {
 CallEnd ProgramCall::Await() {
   const int interrupts = InterruptScope::Count();
   while (Look() == nullptr) {
-    if (InterruptScope::Count() != interrupts) Finish(name_ + " was stopped before it answered");
+    if (InterruptScope::Count() != interrupts) Finish(name_ + " was stopped by Ctrl-C or `backplane stop` before it answered");
     pollfd printed[] = {{out_->reader(), POLLIN, 0}, {err_->reader(), POLLIN, 0}};  // poll ignores closed (negative) ones
     poll(printed, std::size(printed), kLookAgain_ms);
   }

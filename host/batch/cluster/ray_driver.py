@@ -215,7 +215,7 @@ class Driver:
                 if result[2]:
                     write_tree(self.folder, {f"ended/{job:08}": result[2].encode()})
             if code != 0:
-                say(lost=job, why="backplane work could not run it: " + sentence(said))
+                say(lost=job, why="backplane work could not run the trial: " + sentence(said))
             else:
                 say(done=job)
 
@@ -292,7 +292,7 @@ def main():
                     driver.submit(**order)
             except Exception as error:
                 if "submit" in told:
-                    say(lost=told["submit"]["job"], why="Ray did not take it: " + sentence(error))
+                    say(lost=told["submit"]["job"], why="Ray did not accept the trial: " + sentence(error))
                 else:
                     say(opened=sentence(error))
         os._exit(0)  # the supervisor has closed it or is dead

@@ -234,7 +234,7 @@ std::vector<FolderEngine::Lost> SlurmEngine::AllWaiting(const std::string& why) 
 std::vector<FolderEngine::Lost> SlurmEngine::LostToSilence() const {
   if (!silent_since_ || Clock::now() - *silent_since_ < kSilentCallsLater * ClusterPatience() || !NamesIn(at().taken()).empty())
     return {};
-  return AllWaiting("no node agent takes it, and the state of Slurm's jobs is unknown: " + warned_);
+  return AllWaiting("no node agent starts this trial, and the state of Slurm's jobs is unknown: " + warned_);
 }
 
 std::vector<FolderEngine::Lost> SlurmEngine::FindLost() {

@@ -192,7 +192,7 @@ class Worker {
     Running running;
     running.job = job;
     try {
-      if (!order) throw std::runtime_error("cannot read its order: " + order_file.string());
+      if (!order) throw std::runtime_error("cannot read the order to start the trial: " + order_file.string());
       running.status_file = order->status_file;
       running.lock_fd = Lock(order->lock_file);
       running.cores = TakeFrom(&cores_, order->cores);
@@ -225,8 +225,8 @@ class Worker {
     while (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       if (Clock::now() > until || InterruptScope::Count() > 0) {
         close(fd);
-        throw std::runtime_error("the trial still runs on a different node that the cluster has given up: " + file.string() +
-                                 " is locked");
+        throw std::runtime_error(
+            "the trial still runs on a different node that the cluster reported as lost: " + file.string() + " is locked");
       }
       std::this_thread::sleep_for(kLookBusy);
     }

@@ -45,7 +45,8 @@ bool IsWithin(const json& value, const SearchedOption& option) {
 std::string ParamsError(const json& params, const json& space) {
   if (!params.is_object()) return "expected an object as \"params\", got " + Shown(params);
   for (const auto& [path, value] : params.items())
-    if (!space.contains(path)) return fmt::format("it suggests a value for {}, which is not in the space", Printable(path));
+    if (!space.contains(path))
+      return fmt::format("it suggests a value for {}, which is not in sweep.search.space", Printable(path));
   for (const SearchedOption& option : ReadSearchSpace(space)) {
     const auto found = params.find(option.path);
     if (found == params.end()) return fmt::format("it suggests no value for {}", option.path);

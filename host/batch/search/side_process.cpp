@@ -79,7 +79,7 @@ void SideProcess::End() {
 }
 
 json SideProcess::Ask(const json& request) {
-  if (!child_) throw SearchError(fmt::format("sweep.search: the side process ({}) was ended", python_));
+  if (!child_) throw SearchError(fmt::format("sweep.search: the process of Optuna ({}) was ended", python_));
   LookAround();
   const std::string op = ReadTolerantly<SearchRequest>(request).op;
   const std::string text = Exchange(JsonText(request) + "\n", op);
@@ -115,7 +115,7 @@ std::string SideProcess::Exchange(const std::string& line, const std::string& op
       if (wait_.meanwhile && !wait_.meanwhile()) Fail(fmt::format("stopped while waiting for the reply to '{}'", op));
     }
     if (waited.seconds() > limit_s)
-      Fail(fmt::format("the side process ({}) did not answer '{}' within {:g} s{}", python_, op, limit_s,
+      Fail(fmt::format("the process of Optuna ({}) did not answer '{}' within {:g} s{}", python_, op, limit_s,
                        limit_s > wait_.limit_s ? "" : " (resources.hang_timeout)"));
   }
 }
@@ -137,7 +137,7 @@ void SideProcess::Fail(const std::string& why) {
 void SideProcess::FailAsEnded() {
   child_->Wait(kLastWords_ms);
   const std::vector<std::string> last = LastLines(fmt::format("/proc/self/fd/{}", log_fd_), 1);
-  Fail(fmt::format("the side process ({}) has ended{}", python_,
+  Fail(fmt::format("the process of Optuna ({}) has ended{}", python_,
                    last.empty() ? "" : "; its last line: " + Printable(last.front(), kShownColumns)));
 }
 

@@ -162,8 +162,8 @@ std::optional<StartFailure> ReadFailure(int fd) {
 }
 
 std::string Sentence(const StartFailure& failure, const std::filesystem::path& program) {
-  const char* step = failure.step == StartStep::kJoinGroup     ? ": it was not let into its control group: "
-                     : failure.step == StartStep::kEnterFolder ? ": its folder cannot be entered: "
+  const char* step = failure.step == StartStep::kJoinGroup     ? ": the process cannot join its control group: "
+                     : failure.step == StartStep::kEnterFolder ? ": its working folder cannot be entered: "
                                                                : ": ";
   return "cannot start " + program.string() + step + std::strerror(failure.error);
 }

@@ -37,7 +37,7 @@ void MakeOwnFolder(const std::filesystem::path& path) {
   std::string why;
   if (!S_ISDIR(found.st_mode)) why = "it is not a folder";
   if (why.empty() && found.st_uid != geteuid()) why = "it belongs to user " + std::to_string(found.st_uid);
-  if (why.empty() && (found.st_mode & (S_IWGRP | S_IWOTH)) != 0) why = "others can write to it";
+  if (why.empty() && (found.st_mode & (S_IWGRP | S_IWOTH)) != 0) why = "other users can write to it";
   if (why.empty()) return;
   throw std::runtime_error(path.string() + ": expected a folder that only user " + std::to_string(geteuid()) +
                            " can write to, but " + why + "; remove it, or set TMPDIR to a folder of your own");

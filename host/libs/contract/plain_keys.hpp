@@ -10,7 +10,7 @@
   ROW(std::optional<std::string>, progress_file, {}, "output.progress_file", kBatch, kText, "", nullptr, "",              \
       "file for the progress instead of OUT/progress.json")                                                               \
   ROW(std::optional<uint64_t>, max_disk_bytes, {}, "output.max_disk", kBatch, kSize, "(0,)", nullptr, "",                 \
-      "pauses the experiment, with checkpoints, if its results folder grows larger")                                      \
+      "pauses the experiment, with checkpoints, if its results folder grows larger than this")                            \
   ROW(bool, page, true, "output.page", kBatch, kFlag, "", "true", "",                                                     \
       "keeps OUT/index.html, a page that is updated while trials run")                                                    \
   ROW(bool, fingerprints, true, "output.fingerprints", kBatch, kFlag, "", "true", "",                                     \

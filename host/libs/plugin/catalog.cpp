@@ -146,7 +146,8 @@ const PluginInfo* Catalog::Find(uint32_t kind, const std::string& name, std::str
   if (!file.empty()) return not_found(PluginMiss::kUnknown, file.string() + ": contains no " + kind_name);
   const std::string what = "there is no " + kind_name + " '" + name + "'";
   if (other != plugins_.end())
-    return not_found(PluginMiss::kUnknown, what + ": it is one of kind " + KindName(other->kind) + " (" + Searched() + ")");
+    return not_found(PluginMiss::kUnknown,
+                     what + "; the plugin '" + name + "' is of kind " + KindName(other->kind) + " (" + Searched() + ")");
   return not_found(PluginMiss::kUnknown, what + Suggestion(kind, name, known, plugins_, " (" + Searched() + ")"));
 }
 

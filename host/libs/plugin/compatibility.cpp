@@ -69,7 +69,7 @@ void CheckNeeds(const PluginInfo& info) {
   for (const std::string& need : info.needs) {
     const auto has = [&](const HostService& service) { return need == service.id; };
     if (std::none_of(HostServiceTable().begin(), HostServiceTable().end(), has)) {
-      throw PluginError(info.file.string() + ": '" + info.id + "' needs the host extension '" + need +
+      throw PluginError(info.file.string() + ": '" + info.id + "' needs the host service '" + need +
                         "', which this host does not have; it has " + known);
     }
   }

@@ -80,11 +80,11 @@ ElfFile::~ElfFile() { close(fd_); }
 
 std::string ElfFile::ReadAt(uint64_t offset, uint64_t size) const {
   if (offset > size_ || size > size_ - offset) {
-    throw PluginError(file_.string() + ": is damaged: it refers to bytes up to " + std::to_string(offset) + " + " +
+    throw PluginError(file_.string() + ": is damaged: its header refers to bytes up to " + std::to_string(offset) + " + " +
                       std::to_string(size) + ", but the file has " + std::to_string(size_));
   }
   if (size > kMaxSectionBytes) {
-    throw PluginError(file_.string() + ": is damaged: a part of it has " + std::to_string(size) + " bytes, the limit is " +
+    throw PluginError(file_.string() + ": is damaged: a section has " + std::to_string(size) + " bytes, the limit is " +
                       std::to_string(kMaxSectionBytes));
   }
   std::string bytes(size, '\0');

@@ -65,7 +65,7 @@ void CheckChild(const std::filesystem::path& file, int wait_status, const std::s
   if (WIFSIGNALED(wait_status)) {
     const int signal = WTERMSIG(wait_status);
     if (signal == SIGALRM) {
-      throw PluginError(file.string() + ": did not answer within " + std::to_string(kTimeLimit_s) + " s" + when);
+      throw PluginError(file.string() + ": did not end within " + std::to_string(kTimeLimit_s) + " s" + when);
     }
     throw PluginError(file.string() + ": crashed (" + strsignal(signal) + ")" + when);
   }
@@ -99,8 +99,8 @@ void SealInThisProcess(const std::filesystem::path& file, const SealCheck& check
     throw PluginError(what.starts_with(absolute.string()) ? what : absolute.string() + ": " + what);
   }
   if (text.size() >= BP_META_BYTES) {
-    throw PluginError(absolute.string() + ": its metadata is too long: expected at most " + std::to_string(BP_META_BYTES - 1) +
-                      " bytes, got " + std::to_string(text.size()));
+    throw PluginError(absolute.string() + ": its description is too long: expected at most " +
+                      std::to_string(BP_META_BYTES - 1) + " bytes, got " + std::to_string(text.size()));
   }
   WriteSection(absolute, *section, text);
 }

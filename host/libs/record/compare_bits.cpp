@@ -67,10 +67,8 @@ ComparedBits CompareBits(const RecordedBits& a, const RecordedBits& b) {
   compared.notes.insert(compared.notes.end(), b.notes.begin(), b.notes.end());
   for (const auto& [side, other] : {std::pair(&a, "a"), std::pair(&b, "b")})
     if (side->iterations.empty() && !side->damaged)
-      compared.notes.push_back(
-          fmt::format("{} has no fingerprints: it was run without output.fingerprints, or ended before its "
-                      "first iteration",
-                      other));
+      compared.notes.push_back(fmt::format(
+          "{} has no fingerprints: the trial ran without output.fingerprints, or ended before its first iteration", other));
   for (const auto& [iteration, fingerprint] : a.iterations) {
     const auto other = b.iterations.find(iteration);
     if (other == b.iterations.end()) {
@@ -91,12 +89,12 @@ std::string ComparedBits::Sentence() const {
     const BitsDifference& d = *first_difference;
     sentence = fmt::format("the first difference is in iteration {}: {}, tensor {}", d.iteration, d.phase, d.tensor);
     if (!d.also.empty()) sentence += fmt::format(" (and {} more of that iteration)", d.also.size());
-    return sentence + fmt::format("; before it {} are equal", both);
+    return sentence + fmt::format("; {} before the difference are equal", both);
   }
   if (iterations == 0) return fmt::format("nothing to compare: {} iterations in a, {} in b, none in both", only_a, only_b);
   if (hashes == 0) return fmt::format("nothing to compare: {} iterations without a common hash", iterations);
   if (damaged) sentence = fmt::format("a file is damaged; what could be read is equal: {}", both);
-  if (only_a + only_b > 0) sentence += fmt::format("; only a has {} more iterations, only b {}", only_a, only_b);
+  if (only_a + only_b > 0) sentence += fmt::format("; only in a: {} iterations, only in b: {}", only_a, only_b);
   return sentence;
 }
 

@@ -89,8 +89,8 @@ std::string WhyNotComparable(const Goal& until, const std::string& metric) {
   const std::optional<Goal> asked = GoalOfMeasure(metric);
   const bool is_steps = asked && metric.starts_with(kStepsTo) && asked->metric == until.metric;
   if (is_steps && until.direction * asked->value <= until.direction * until.value) return "";
-  return fmt::format("expected {}, got {}: trials end once they reach {} ({}), so {}", until.StepsMeasure(), metric,
-                     until.Words(), kUntil, is_steps ? "their time to a further goal is unknown" : "last values are biased");
+  return fmt::format("expected {}, got {}: trials end when they reach {} ({}), so {}", until.StepsMeasure(), metric,
+                     until.Words(), kUntil, is_steps ? "the time to a harder goal is unknown" : "last values are biased");
 }
 
 bool GoalCount::Add(double value) {

@@ -20,10 +20,10 @@ inline constexpr HostMetric kHostMetrics[] = {
     {"data/epoch", "", "epochs read so far", 0, false},
     {"data/micro_batch", "items", "items that the learner processes together", 0, false},
     {"data/oom_count", "", "updates that ran out of memory and were repeated in smaller parts", -1, false},
-    {"data/first_oom", "", "iteration of the first such update", 0, false},
+    {"data/first_oom", "", "iteration of the first update that ran out of memory", 0, false},
     {"device/live_mb", "MiB", "memory of the learner's device in use: mean after micro-batches, else at the iteration's end",
      -1, true},
-    {"device/peak_mb", "MiB", "peak of this memory in the iteration", -1, true},
+    {"device/peak_mb", "MiB", "peak of device memory in use in the iteration", -1, true},
     {"device/reserved_mb", "MiB", "peak memory reserved on the device, caches included", -1, true},
 };
 

@@ -78,7 +78,7 @@ size_t Study::CountPrunedAtEnd() const {
 std::string PrunedText(const Study& study) {
   const size_t at_end = study.CountPrunedAtEnd();
   std::string text = std::to_string(study.Count(StudyState::kPruned)) + " pruned";
-  if (at_end > 0) text += ", of which " + std::to_string(at_end) + (at_end == 1 ? " came to its end" : " came to their end");
+  if (at_end > 0) text += ", of which " + std::to_string(at_end) + (at_end == 1 ? " ran to its end" : " ran to their end");
   return text;
 }
 

@@ -56,7 +56,7 @@ struct Study {
   size_t CountPrunedAtEnd() const;
 };
 
-// "26 pruned, of which 8 came to their end", "26 pruned".
+// "26 pruned, of which 8 ran to their end", "26 pruned".
 std::string PrunedText(const Study& study);
 
 // Absent if the batch has no search.

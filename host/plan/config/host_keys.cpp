@@ -238,8 +238,8 @@ class HostKeyReader {
            "reports)");
     refuse(kUntil, "a command evaluates itself and ends itself; give it the goal as one of its arguments");
     refuse(kStartKey, "a command loads its own files; pass the path as an option");
-    refuse(kBestMetric, "a command saves its own checkpoints, of which the host knows no score");
-    refuse("report.precision", "a command decides itself how long it measures; use a limit in budget, or none");
+    refuse(kBestMetric, "a command saves its own checkpoints, whose scores Backplane does not know");
+    refuse("report.precision", "a command itself decides how long it runs; use a limit in budget, or none");
     const Node* pattern = FindPath(root_, "learner.tensorboard");
     if (pattern && pattern->IsScalar() && (pattern->text.starts_with('/') || pattern->text.find("..") != std::string::npos))
       errors_->Add(pattern->mark, fmt::format("learner.tensorboard: expected files below the command's working folder, such as "
@@ -252,8 +252,9 @@ class HostKeyReader {
 
   void FitStart() {
     if (!IsGiven(kStartOptimizer) || IsGiven(kStartKey)) return;
-    errors_->Add(PathMark(root_, kStartOptimizer), fmt::format("{}: expected {} with it, got none", kStartOptimizer, kStartKey),
-                 ErrorCode::kOther, "learner: {start_from: OUT/TRIAL@best}");
+    errors_->Add(PathMark(root_, kStartOptimizer),
+                 fmt::format("{}: this key needs {}, which is missing", kStartOptimizer, kStartKey), ErrorCode::kOther,
+                 "learner: {start_from: OUT/TRIAL@best}");
   }
 
   // The best checkpoint is chosen by evaluations, whose direction must be known.

@@ -112,8 +112,8 @@ Choice Choose(const std::vector<PresetFile>& presets, const std::optional<Preset
   const std::string found = fmt::format("the GPU is '{}' with {:.0f} GiB", device->name, device->memory_bytes / kGiB);
   if (named) return {named, found};
   if (fits) {
-    return {fits, fmt::format("{}, for which there is no preset; this one needs at least {:.0f} GiB", found,
-                              fits->device.memory_bytes / kGiB)};
+    return {fits, fmt::format("{}, for which there is no preset; the chosen preset is for any GPU with {:.0f} GiB or more",
+                              found, fits->device.memory_bytes / kGiB)};
   }
   return {without, found + ", too little for every preset"};
 }
@@ -221,7 +221,8 @@ class PresetReader {
   // Adds single values; each replaces the experiment's value under any of its names.
   void Flatten(const Entry& entry, const std::string& path, const std::string& learner, std::vector<PresetValue>* values) {
     if (!IsOfAPreset(path)) {
-      errors_->Add(entry.mark, fmt::format("'{}' cannot be in a preset, which only sets the use of the machine", path));
+      errors_->Add(entry.mark,
+                   fmt::format("'{}' cannot be in a preset, because a preset only sets how the machine is used", path));
       return;
     }
     const HostKey* key = FindHostKey(path);

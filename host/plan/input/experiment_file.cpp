@@ -111,15 +111,15 @@ std::optional<RunArgs> CommandOf(RunArgs args) {
   const std::optional<std::string> text = ReadFile(out.run());
   if (!text)
     return refuse(out.run().filename().string() +
-                  " is missing, so the command of the run is unknown; name the experiment file");
+                  " is missing, so the command that made these results is unknown; name the experiment file");
   const RunInfo run = ReadTolerantly<RunInfo>(nlohmann::json::parse(*text, nullptr, /*allow_exceptions=*/false));
-  if (run.imported) return refuse("these are imported runs, which can be read but not run");
+  if (run.imported) return refuse("these are imported runs, which reports can read but `run` cannot resume");
   if (run.arguments && !run.arguments->command.empty())  // another plan would take its place
     return refuse("these results belong to a different command; resume them with: " + run.arguments->command);
   std::error_code error;
   if (run.config_file.empty() || !fs::is_regular_file(run.config_file, error)) {
     return refuse("the experiment file of these results does not exist: '" + run.config_file.string() +
-                  "'; use the folder of the first run as working folder, or name the file");
+                  "'; change to the folder where you started the first run, or name the file");
   }
   const auto before = [](std::vector<std::string> first, const std::vector<std::string>& then) {
     first.insert(first.end(), then.begin(), then.end());
@@ -153,8 +153,8 @@ void AddFile(Arguments* add, FileArgs* target, bool or_results) {
     return FindExperimentFile(target, or_results);
   });
   add->Add("--preset", "PRESET", &target->preset,
-           "Settings for a kind of machine, which --set overrides: a name in presets/ next to the file or of the installation, "
-           "a path, or auto to choose by the device found");
+           "Settings for a kind of machine: a name (presets/NAME.yaml next to the file or installed), a path, or auto to "
+           "choose by the device found; --set overrides them");
   add->PluginPath(&target->plugin_path);
 }
 

@@ -186,9 +186,11 @@ class CompareReader {
       } else if (!names.insert(name).second) {
         errors_->Add(task.mark, fmt::format("compare.tasks: two tasks are named '{}'", name));
       } else if (name.find(kOnTask) != std::string::npos) {
-        errors_->Add(task.mark, fmt::format("compare.tasks: '{}' contains '{}', which separates arm and task", name, kOnTask));
+        errors_->Add(task.mark,
+                     fmt::format("compare.tasks: '{}' contains '{}', which separates arm and task in names", name, kOnTask));
       } else if (name.starts_with(kOnTask.substr(1))) {
-        errors_->Add(task.mark, fmt::format("compare.tasks: '{}' begins with 'on', which separates arm and task", name));
+        errors_->Add(task.mark,
+                     fmt::format("compare.tasks: '{}' begins with 'on', which separates arm and task in names", name));
       }
       terms_.tasks.push_back({name, ReadReference(task)});
     }

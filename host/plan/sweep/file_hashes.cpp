@@ -98,11 +98,10 @@ void FileHashes::AddModules(const std::string& place, const std::string& file, c
       const auto found = PythonFilesBelow(folder);
       if (!found) {
         modules_.erase(all), modules_of_.erase(known);
-        throw NoDataFile(
-            place, fmt::format("{}: expected at most {} Python files of {} MiB in total below '{}', whose content belongs to "
-                               "the trial's identity, got more; list those that '{}' uses in {}",
-                               place, FormatCount(kMaxPythonFiles), kMaxPythonBytes / kMiB, folder.string(),
-                               fs::path(file).filename().string(), list_in));
+        throw NoDataFile(place, fmt::format("{}: expected at most {} Python files of {} MiB in total below '{}', got more, and "
+                                            "their content belongs to the trial's identity; list those that '{}' uses in {}",
+                                            place, FormatCount(kMaxPythonFiles), kMaxPythonBytes / kMiB, folder.string(),
+                                            fs::path(file).filename().string(), list_in));
       }
       try {
         for (const auto& [name, path] : *found) all->second.emplace(name, Hash(path));

@@ -22,7 +22,7 @@ void CheckGoalMeasures(const Plan& plan, const MeasureMarks& marks, Errors* erro
   if (plan.search && plan.search->Prunes() && GoalOfMeasure(plan.search->metric))
     errors->Add(
         plan.search->pruner_mark,
-        fmt::format("sweep.search.pruner: expected none for {}, which a running trial does not have", plan.search->metric),
+        fmt::format("sweep.search.pruner: expected none for {}, which is unknown while a trial runs", plan.search->metric),
         ErrorCode::kOther, "pruner: none");
   const std::optional<Goal>& until = plan.base.experiment.budget.until;
   if (!until) return;

@@ -134,15 +134,14 @@ class SweepReader {
   void CheckSearch(const Node& section) {
     for (const char* key : {"grid", "zip", "list", "files", "random", "memory_axes"}) {
       if (const Entry* beside = FindEntry(section, key))
-        errors_->Add(beside->mark,
-                     fmt::format("sweep.{} cannot be combined with sweep.search, which chooses all points; move its "
-                                 "values to sweep.search.space",
-                                 key));
+        errors_->Add(beside->mark, fmt::format("sweep.{0} cannot be combined with sweep.search, which chooses all points; move "
+                                               "the values of sweep.{0} to sweep.search.space",
+                                               key));
     }
     for (const ShortAxis& axis : short_)
-      errors_->Add(
-          axis.mark,
-          fmt::format("'{}' cannot be swept next to sweep.search; move it to sweep.search.space, or use --set", axis.path));
+      errors_->Add(axis.mark,
+                   fmt::format("'{}' cannot be swept next to sweep.search; move its values to sweep.search.space, or use --set",
+                               axis.path));
     short_.clear();
     if (sweep_.search->Prunes() && sweep_.seeds && sweep_.seeds->n > 1)
       errors_->Add(sweep_.search->pruner_mark,
@@ -187,8 +186,8 @@ class SweepReader {
                          std::shared_ptr<const Expression> when = nullptr, bool replaces = false) {
     if (sweep_.assigned.size() >= kMaxSweptValues) {
       if (!too_many_values_) {
-        errors_->Add(
-            mark, fmt::format("sweep: expected at most {} values, got more; each draw counts", FormatCount(kMaxSweptValues)));
+        errors_->Add(mark, fmt::format("sweep: expected at most {} values, got more; every draw of sweep.random counts",
+                                       FormatCount(kMaxSweptValues)));
       }
       too_many_values_ = true;
       return &sweep_.assigned.back();
@@ -388,7 +387,9 @@ class SweepReader {
       if (entry.key.starts_with("stages.")) {
         errors_->Add(
             entry.mark,
-            fmt::format("'{}' cannot be derived for one stage: derived values follow each stage's own values", entry.key));
+            fmt::format(
+                "'{}': cannot derive a value for one stage; `derive` applies to every stage, after the stage's own values",
+                entry.key));
         continue;
       }
       AddPath(entry.key);

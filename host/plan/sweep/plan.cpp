@@ -77,9 +77,8 @@ void CheckScheduleBudget(const Plan& plan, Errors* errors) {
     return refuse(fmt::format("expected a recorded budget such as {{iterations: 100}}, got {}", written.dump()));
   if (std::ranges::none_of(plan.points, [](const PlannedPoint& point) { return point.schedule_budget.has_value(); }))
     refuse(
-        "expected trials whose learner's schedules read the budget, got none; leave it out, because a larger budget extends "
-        "other "
-        "trials or makes new ones");
+        "expected a learner with schedules that read the budget, got none; remove this key, because a larger budget extends "
+        "such trials without it");
 }
 
 // A preset's changes come first.

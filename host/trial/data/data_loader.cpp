@@ -122,7 +122,8 @@ void DataLoader::Load(const DataPosition& saved) {
     throw TrialFailure(
         BP_E_CONFIG, env_.id(),
         fmt::format("has fewer items than when the trial was stopped: item {} comes next, but it has {}", saved.item, items_));
-  if (saved.micro_batch_max == 0) throw TrialFailure(BP_E_IO, env_.id(), "was stopped with empty micro-batches");
+  if (saved.micro_batch_max == 0)
+    throw TrialFailure(BP_E_IO, env_.id(), "the checkpoint's micro-batch size: expected 1 or more, got 0");
   epoch_ = saved.epoch;
   item_ = saved.item;
   micro_batch_ = saved.micro_batch;

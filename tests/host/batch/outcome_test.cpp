@@ -71,7 +71,8 @@ TEST(Outcome, CrashNearTheMemoryLimitIsOom) {
 
 TEST(Outcome, OomReportsUsedAndGrantedMemory) {
   const AttemptVerdict verdict = Classify({{0, SIGKILL}, StopReason::kNone, std::nullopt, true, 300 << 20, 256 << 20});
-  EXPECT_EQ("memory ran out: it requested more than resources.memory (256 MiB); its largest process had 300 MiB", verdict.why);
+  EXPECT_EQ("memory ran out: the trial requested more than resources.memory (256 MiB); its largest process had 300 MiB",
+            verdict.why);
 }
 
 TEST(Outcome, ShellCodesAreSignalsFrom129To159) {

@@ -258,7 +258,7 @@ TEST_F(BatchViewTest, TrialOfADeadSupervisorRunsAgain) {
   log.Append(AttemptStart{}, "t0", 1);
   const BatchView view(folder_.out);
   EXPECT_EQ(TrialState::kPlanned, view.rows()[1].state);
-  EXPECT_THAT(view.rows()[1].why, HasSubstr("supervisor ended"));
+  EXPECT_THAT(view.rows()[1].why, HasSubstr("`run` ended before this trial did"));
   EXPECT_EQ("interrupted", view.Progress().head.state);
 }
 

@@ -53,7 +53,7 @@ TEST(TuneText, HeadroomNamesItsSetting) {
   Tuning tuning = TwoSteps();
   tuning.headroom = 3.1;
   EXPECT_THAT(OutcomeText(tuning, nullptr, "SPS", 60),
-              HasSubstr("headroom of the updates: without updates, the kept setting would have 3.1 times its SPS"));
+              HasSubstr("headroom of the updates: without updates, the SPS of the kept setting would be 3.1 times as high"));
 }
 
 }  // namespace

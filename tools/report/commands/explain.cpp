@@ -26,7 +26,7 @@ int ExplainCommand(const nlohmann::json& json) {
     for (const RuleInfo& rule : FindingRules()) std::printf("%-20s %s\n", rule.id.c_str(), rule.fires_when.c_str());
     return 0;
   }
-  LogError("backplane: there is no finding '{}'{}; --explain list names them all", id,
+  LogError("backplane: there is no finding '{}'{}; --explain list prints all findings", id,
            DidYouMean(Nearest(id, Candidates(ids))));
   return kNoSuchFinding;
 }

@@ -39,8 +39,8 @@ int FilmCommand(const nlohmann::json& json) {
   std::printf("%s: %zu steps%s\n", request.to.c_str(), static_cast<size_t>(film.steps()), notes.c_str());
   if (const double played = film.returns.back(); request.recorded_return && *request.recorded_return != played)
     LogError(
-        "expected the recorded return of this episode, {}, got {}: the checkpoint, a plugin or the machine has changed since "
-        "the evaluation",
+        "expected the recorded return of this episode, {}, got {}: the checkpoint, a plugin or the machine differs from the "
+        "evaluation",
         *request.recorded_return, played);
   return 0;
 }

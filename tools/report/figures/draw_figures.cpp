@@ -29,8 +29,8 @@ struct Answer {
 std::string HowItEnded(const ProcessEnd& end) {
   if (!end.started) return "Python was not started: " + end.err + "; " + PipHint("vl-convert-python");
   if (end.timed_out) return "drawing took longer than " + std::to_string(kLimit.count()) + " s";
-  if (end.signal != 0) return std::string("the program that draws them was ended by ") + strsignal(end.signal);
-  return end.code != 0 ? "the program that draws them failed: " + OneLine(end.err.substr(0, 400)) : "";
+  if (end.signal != 0) return std::string("the program that draws figures was ended by ") + strsignal(end.signal);
+  return end.code != 0 ? "the program that draws figures failed: " + OneLine(end.err.substr(0, 400)) : "";
 }
 
 Answer Ask(const std::vector<std::string>& arguments) {

@@ -91,7 +91,8 @@ std::string UnequalSeeds(const Combined& combined, const std::vector<ComparedPoi
   };
   for (const ComparedPoint& point : points) {
     if (seeds(point) != seeds(points.front()))
-      return fmt::format("{} and {} have different seeds, so lucky starts are not shared.", points.front().name, point.name);
+      return fmt::format("{} and {} ran with different seeds, so good or bad luck of a seed does not cancel out.",
+                         points.front().name, point.name);
   }
   return "";
 }
@@ -126,8 +127,8 @@ std::string LessIsSetAside(const Combined& combined) {
   }
   if (samples) return "";
   const char* nothing = "No monitor sampled the machine (monitors: []), so ";
-  return waits ? nothing + std::string("only blocks whose own threads waited for a core are discarded.")
-               : nothing + std::string("no block can be discarded, even if other programs disturbed it.");
+  return waits ? nothing + std::string("a block is discarded only if threads of its own trials waited for a core.")
+               : nothing + std::string("no block can be discarded, even if other programs disturbed the block.");
 }
 
 // A sentence if not every run of the arm has a finite score.
@@ -135,8 +136,8 @@ std::string WhyMissing(const ComparedPoint& arm, const SeedScores& scores, const
   const size_t runs = arm.trials.size(), missing = runs - scores.values.size();
   const auto not_finite = std::ranges::count_if(scores.values, [](double value) { return !std::isfinite(value); });
   if (scores.incomplete)
-    return fmt::format("{} of {} runs of {} have to run again: they have not ended, or something else stopped them.", missing,
-                       runs, arm.name);
+    return fmt::format("{} of {} runs of {} must run again: they have not ended, or a cause outside of them stopped them.",
+                       missing, runs, arm.name);
   if (missing > 0) return fmt::format("{} of {} runs of {} have no {}.", missing, runs, arm.name, metric);
   if (not_finite > 0) return fmt::format("{} of {} runs of {} have no finite {}.", not_finite, runs, arm.name, metric);
   return "";
@@ -164,7 +165,7 @@ void CheckConditions(const Combined& combined, const std::vector<ComparedPoint>&
   if (const std::string seeds = UnequalSeeds(combined, points); !seeds.empty()) out->warnings.push_back(seeds);
   if (!out->terms.speed) invalid(OtherEnvs(combined, points));
   if (out->terms.speed && combined.groups.size() > 1)
-    invalid("The arms ran on different machines or builds, so that their speeds are no comparison of the arms.");
+    invalid("The arms ran on different machines or builds, so their speeds cannot be compared.");
 }
 
 void AddCpuTimes(const Combined& combined, const Scoring& scoring, AbScores* out) {

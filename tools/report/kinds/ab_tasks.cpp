@@ -103,8 +103,8 @@ std::string WinnerText(const std::vector<JudgedTask>& tasks) {
   const std::vector<ArmScores>& arms = tasks.front().scores.arms;
   const std::optional<size_t> winner = WinnerOf(judgements, arms.size());
   if (!winner) return fmt::format("No arm wins over all tasks: {}.", PairsOverTasks(tasks));
-  return fmt::format("{}. {} wins: it is better than {} on some task and shown to be worse on none.", PairsOverTasks(tasks),
-                     arms[*winner].name, arms.size() == 2 ? arms[1 - *winner].name : "every other arm");
+  return fmt::format("{}. {} wins: it is better than {} on at least one task and shown to be worse on none.",
+                     PairsOverTasks(tasks), arms[*winner].name, arms.size() == 2 ? arms[1 - *winner].name : "every other arm");
 }
 
 std::string Share(double share) { return FormatNumber(Reading(share), 2); }
@@ -263,9 +263,10 @@ std::vector<Table> TablesOfTasks(const OverTasks& together) {
   for (const OverTasks::Arm& arm : together.arms)
     scores.rows.push_back({arm.name, WithInterval95(arm.iqm, arm.iqm_interval, ScoresIn(arm.scores)), Reading(arm.gap)});
   Table improvement{"probability_of_improvement", "Probability of improvement, over all tasks", {}, {}, {}, {}};
-  improvement.columns = {{"pair", "second on first", "", ""},
-                         {"improvement", "P(improvement)", "",
-                          "share of pairs of scores of a task in which the second arm's is better; mean over tasks", 0, 3}};
+  improvement.columns = {
+      {"pair", "second on first", "", ""},
+      {"improvement", "P(improvement)", "",
+       "share of score pairs (one per arm, same task) in which the second arm is better; mean over tasks", 0, 3}};
   for (const OverTasks::Pair& pair : together.pairs) {
     const OverTasks::Arm &first = together.arms[pair.first], &second = together.arms[pair.second];
     improvement.rows.push_back(

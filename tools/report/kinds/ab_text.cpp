@@ -84,7 +84,7 @@ std::string MarginText(const AbScores& scores, const PairJudgement& pair) {
 
 std::string SharedText(const AbScores& scores, const PairJudgement& pair) {
   if (pair.tests == 1) return "";
-  return fmt::format("; all {} pairs share {}", pair.tests, Percent(scores.terms.alpha));
+  return fmt::format("; all {} pairs together may err in {}", pair.tests, Percent(scores.terms.alpha));
 }
 
 // Why the verdict and the interval or the other test next to it seem to disagree. Empty: they do not.
@@ -109,13 +109,12 @@ std::string WhyTheyDiffer(const AbScores& scores, const PairJudgement& pair) {
         pair.difference->p);
   const std::string p = pair.p && !scores.terms.speed ? fmt::format(" (p = {:.2g})", *pair.p) : "";
   if (!holds_0)
-    return fmt::format(
-        " The interval compares only these two arms and excludes 0, but {}, which decides, shows no difference{}{}.", decides,
-        p, SharedText(scores, pair));
+    return fmt::format(" The interval of these two arms excludes 0, but {}, which decides, shows no difference{}{}.", decides,
+                       p, SharedText(scores, pair));
   if (pair.difference->p >= 1 - statistics::kLevel || scores.terms.speed || of_goal) return "";
   return fmt::format(
-      " Welch's test of a single look would show a difference (p = {:.2g}), but {}, which decides, does not: it "
-      "allows for {} looks{}.",
+      " Welch's test of a single look would show a difference (p = {:.2g}), but {}, which decides, does not, because it allows "
+      "for {} looks{}.",
       pair.difference->p, decides, looks, SharedText(scores, pair));
 }
 
@@ -279,7 +278,7 @@ std::string WhyStopped(const AbScores& scores, const ArmsJudgement& judgement) {
   };
   const bool is_last = judgement.looks >= scores.terms.looks;
   const bool is_known = std::ranges::none_of(judgement.pairs, has({Answer::kInconclusive, Answer::kInvalid}));
-  std::string text = fmt::format("It stopped at {}{}; with all looks, at most {}.", at,
+  std::string text = fmt::format("The comparison stopped at {}{}; with all looks, at most {}.", at,
                                  is_last    ? ", the last one"
                                  : is_known ? ", because the answer was known"
                                             : "",
@@ -288,7 +287,7 @@ std::string WhyStopped(const AbScores& scores, const ArmsJudgement& judgement) {
   if (std::ranges::any_of(judgement.pairs, [&](const PairJudgement& pair) {
         return is_early(pair) && has({Answer::kFirst, Answer::kSecond})(pair);
       }))
-    text += " A lead at an early stop is biased upwards: expect a smaller one in new runs.";
+    text += " A lead at an early stop is too large on average: expect a smaller lead in new runs.";
   return text;
 }
 
@@ -352,17 +351,19 @@ Table EvidenceTable(const AbScores& scores, const ArmsJudgement& judgement, cons
   table.columns = {{"pair", "second against first", "", ""},
                    {"difference", speed ? "ratio" : "difference", "",
                     speed ? "second divided by first, per block" : "second minus first, Welch; 95 % over all looks", 0, 3},
-                   {"p_better", "P(better)", "", "share of pairs of scores in which the second arm's is better", 0, 2},
-                   {"p", "p", "", speed ? "of the blocks" : "of the permutation test; several looks have no single p", 0, 2},
+                   {"p_better", "P(better)", "", "share of score pairs (one per arm) in which the second arm is better", 0, 2},
+                   {"p", "p", "", speed ? "of the blocks" : "p of the permutation test; none after several looks", 0, 2},
                    {"iqm_first", "IQM of first", "", "interquartile mean", 0, 4, !speed},
                    {"iqm_second", "IQM of second", "", "interquartile mean", 0, 4, !speed},
-                   {"iqm_difference", "their difference", "", "with a stratified bootstrap interval", 0, 3, !speed},
+                   {"iqm_difference", "IQM difference", "", "with a stratified bootstrap interval", 0, 3, !speed},
                    {"n", speed ? "blocks" : "seeds", "", "of each arm"},
                    {"looks", "looks", "", "number of looks"}};
   if (speed)
-    table.columns.insert(table.columns.begin() + 2, {"cpu", "CPU time", "", "second over first, by the same blocks", 0, 3});
+    table.columns.insert(table.columns.begin() + 2,
+                         {"cpu", "CPU time", "", "second divided by first, by the same blocks", 0, 3});
   if (scores.terms.margin_pct)
-    table.columns.push_back({"equivalence_p", "p of equivalence", "", "of two one-sided tests against the margin", 0, 2});
+    table.columns.push_back(
+        {"equivalence_p", "p of equivalence", "", "larger p of two one-sided tests against the margin", 0, 2});
   for (const PairJudgement& pair : judgement.pairs)
     if (pair.looks > 0) table.rows.push_back(EvidenceRow(scores, pair, task));
   return table;

@@ -71,7 +71,7 @@ std::string DisagreementOf(const std::vector<ResultSet>& sets) {
     if (!alike) differing.push_back(fmt::format("report.{}", key));
   }
   if (differing.empty()) return "";
-  return fmt::format("The experiments differ in {}: the values in {} apply to all.", fmt::join(differing, ", "),
+  return fmt::format("The experiments differ in {}; this report uses the values of {} for all.", fmt::join(differing, ", "),
                      sets.front().out.string());
 }
 
@@ -214,7 +214,7 @@ void LeaveOutOnePoints(Document* document) {
       return use != nullptr && std::ranges::find(names, use->name) != names.end();
     });
   std::erase_if(document->sections, [](const Section& section) { return section.blocks.empty(); });
-  AddLimit(fmt::format("Left out, because only one point has it: {}.", fmt::join(names, ", ")), document);
+  AddLimit(fmt::format("Left out, because only one point has this value: {}.", fmt::join(names, ", ")), document);
 }
 
 // The curve of the trial with the highest return.
@@ -280,7 +280,7 @@ std::vector<std::pair<std::string, std::filesystem::path>> FilesOf(const std::fi
   std::vector<std::pair<std::string, std::filesystem::path>> files;
   for (const auto& [what, file] :
        {std::pair<const char*, std::filesystem::path>{"the experiment with every default", folder.config()},
-        {"its trials", folder.plan()},
+        {"trials of the folder", folder.plan()},
         {"events, in order", folder.events()},
         {"progress", folder.progress()},
         {"machine and versions", folder.run()},

@@ -18,7 +18,7 @@ std::vector<ReportError> CheckReport(const ReportSection& report) {
                                                                   {"report.select", &report.select},
                                                                   {"report.notes", &report.notes}};
     for (const auto& [path, value] : keys) {
-      if (!value->is_null()) errors.push_back({path, path + ": only reports of `kind: comparison` use it"});
+      if (!value->is_null()) errors.push_back({path, path + ": only reports of `kind: comparison` use this key"});
     }
   }
   if (report.name && !IsFileName(*report.name))

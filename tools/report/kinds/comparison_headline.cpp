@@ -201,9 +201,9 @@ std::string NoVerdict(const std::vector<Compared>& all, const std::string& title
   const auto all_have = [&](PointVerdict verdict) {
     return std::ranges::all_of(all, [&](const Compared& one) { return one.judged.verdict == verdict; });
   };
-  const std::string least = fmt::format("it needs {} or more per point", statistics::kLeastToJudge);
-  if (all_have(PointVerdict::kOneSeed)) return fmt::format("No verdict on {} from one seed per point: {}", title, least);
-  if (all_have(PointVerdict::kTooFewSeeds)) return fmt::format("No verdict on {} from so few seeds: {}", title, least);
+  const std::string least = fmt::format("a verdict needs {} or more", statistics::kLeastToJudge);
+  if (all_have(PointVerdict::kOneSeed)) return fmt::format("No verdict on {}: each point has one seed, and {}", title, least);
+  if (all_have(PointVerdict::kTooFewSeeds)) return fmt::format("No verdict on {}: {} seeds per point", title, least);
   return fmt::format("No verdict on {}", title);
 }
 
@@ -428,7 +428,7 @@ std::string RivalsOf(const ComparisonParts& parts, size_t chosen, const MeasureS
   }
   text += fmt::format("; {} seeds{} each", fewest, most > fewest ? " or more" : "");
   if (unknown.empty()) return text;
-  return text + fmt::format("; too few seeds to compare it with {}",
+  return text + fmt::format("; too few seeds for a comparison with {}",
                             unknown.size() == 1 ? parts.points[unknown[0]].name : fmt::format("{} more", unknown.size()));
 }
 

@@ -152,7 +152,7 @@ class ComparisonBuilder {
     const std::string left_out = ExcludedText(parts, choices_[group].excluded[selection]);
     const std::string not_eligible = left_out.empty() ? "" : fmt::format(" Not eligible: {}.", left_out);
     if (!chosen) {
-      return fmt::format("No point was selected{}: none with all its runs has {}{}.{}",
+      return fmt::format("No point was selected{}: no point with complete runs has {}{}.{}",
                          choices_.size() > 1 ? " of " + combined_.groups[group].label : "", select.metric.title,
                          select.where ? " and fulfils " + select.where->text() : "", not_eligible);
     }
@@ -241,7 +241,7 @@ class ComparisonBuilder {
     std::vector<std::string> limits = LimitsOf(combined_);
     limits.insert(limits.end(), spec_.notes.begin(), spec_.notes.end());
     if (!context_.report.timing)
-      limits.push_back("Trials may have run side by side (report.timing is not set): their times are no comparison of speed.");
+      limits.push_back("Trials may have run at the same time (report.timing is not set), so do not compare their times.");
     return limits;
   }
 

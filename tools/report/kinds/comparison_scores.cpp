@@ -259,7 +259,7 @@ std::string Scoring::Remark(size_t point, const std::vector<MeasureSpec>& measur
   const auto waiting =
       std::count_if(trials.begin(), trials.end(), [&](size_t t) { return IsToRunAgain(combined_.trials[t].data); });
   std::string text;
-  if (waiting > 0) text = fmt::format("incomplete: {} of {} to be run again", waiting, trials.size());
+  if (waiting > 0) text = fmt::format("incomplete: {} of {} trials to be run again", waiting, trials.size());
   size_t diverged = 0;
   for (const MeasureSpec& measure : measures) diverged = std::max(diverged, Scores(point, measure).diverged);
   if (diverged > 0)
@@ -270,7 +270,7 @@ std::string Scoring::Remark(size_t point, const std::vector<MeasureSpec>& measur
   return text;
 }
 
-// "loss: not finite", "return: 2 of its last 10 values are not finite"
+// "loss: not finite", "return: 2 of the last 10 values are not finite"
 std::string Scoring::NotFiniteRemark(size_t point, const std::vector<MeasureSpec>& measures) const {
   std::string text;
   std::set<std::string> said;
@@ -286,7 +286,7 @@ std::string Scoring::NotFiniteRemark(size_t point, const std::vector<MeasureSpec
         last += found->second.last;
       }
       if (last == 0) continue;
-      text += fmt::format("{}{}: {} of its last {} values are not finite", text.empty() ? "" : "; ", name, last - finite, last);
+      text += fmt::format("{}{}: {} of the last {} values are not finite", text.empty() ? "" : "; ", name, last - finite, last);
     }
   }
   return text;

@@ -63,10 +63,10 @@ const std::vector<Column>& BackgroundColumns() {
                                                hidden("status", "of each trial"),
                                                hidden("resumed", "trials that resumed from a checkpoint"),
                                                hidden("host", "the machine's name"),
-                                               hidden("cpu", "its processor"),
+                                               hidden("cpu", "the machine's processor"),
                                                hidden("cpu_flags", "flags that change the speed of numerics"),
-                                               hidden("torch_version", "LibTorch"),
-                                               hidden("version", "of this program")};
+                                               hidden("torch_version", "version of LibTorch"),
+                                               hidden("version", "version of Backplane")};
   return kColumns;
 }
 
@@ -246,7 +246,7 @@ std::optional<Table> ComparisonChanges(const ComparisonParts& parts) {
       table.columns.push_back({keys.Of(measure.title), measure.title, "", "ratio to the baseline", measure.direction, 3});
     else
       table.columns.push_back({keys.Of(measure.title + " difference"), measure.title + " minus the baseline's", measure.unit,
-                               "value minus the baseline's, with Welch's 95 % interval", measure.direction, 3});
+                               "value minus the value of the baseline, with Welch's 95 % interval", measure.direction, 3});
   }
   for (size_t i = 0; i < parts.points.size(); ++i) {
     const std::optional<size_t> baseline = parts.choices[parts.points[i].group].baseline;
@@ -262,8 +262,8 @@ std::optional<Table> ComparisonChanges(const ComparisonParts& parts) {
   }
   if (table.rows.empty()) return std::nullopt;
   table.notes = {
-      "Ratios, 1 = as the baseline; intervals by logarithm, by the spread of the seeds. If a value or the baseline's interval "
-      "is not above zero, the column has differences."};
+      "Ratios; 1: equal to the baseline. Intervals come from the spread of the logarithms over seeds. If a value or the "
+      "baseline's interval is not above zero, the column contains differences."};
   return table;
 }
 
@@ -300,11 +300,11 @@ std::optional<Table> ComparisonImprovements(const ComparisonParts& parts) {
                {"baseline", "baseline", "", "value of the baseline", 0, 4, false},
                {"value", "value", "", "value of the point"},
                {"difference", "difference", "", "value minus the baseline's value, with Welch's 95 % interval", 0, 3, false},
-               {"paired_difference", "paired by seed", "", "the same over the shared seeds; it does not affect the verdict", 0,
-                3, false},
+               {"paired_difference", "paired by seed", "",
+                "the same difference over the shared seeds; it does not affect the verdict", 0, 3, false},
                {"change_pct", "change", "%",
                 "100 x (value / baseline - 1), if the baseline's interval and all values are above zero", 0, 3},
-               {"p_more", "P(>)", "", "share of pairs of seeds in which the point's value is above the baseline's", 0, 2},
+               {"p_more", "P(>)", "", "share of seed pairs in which the point's value is above the baseline's", 0, 2},
                {"verdict", "that is", "", "by the measure's direction; without one: more or less"}},
               {},
               {},
@@ -327,8 +327,9 @@ std::optional<Table> ComparisonImprovements(const ComparisonParts& parts) {
   table.key_columns = 2;
   table.notes = {
       "Better or worse: both have four or more seeds, and Welch's test shows a difference after correction for the number of "
-      "points (Holm). At most 5 % of all reports have a wrong verdict by one measure. Each interval is a 95 % interval of its "
-      "own difference. With one seed, the interval describes this policy and not other seeds (sweep.seeds.n). A point that "
+      "points (Holm). At most 5 % of all reports have a wrong verdict by one measure. Each 95 % interval covers only its own "
+      "difference, not all differences together. With one seed, the interval describes this policy and not other seeds "
+      "(sweep.seeds.n). A point that "
       "changes one value shows the effect of that value."};
   return table;
 }

@@ -43,8 +43,8 @@ std::vector<TriedAxis> TriedAxes(const Combined& combined) {
   return axes;
 }
 
-// "rollout.num_env_runners: the best SPS has 8, the highest of 4 values. Try 16: --sweep rollout.num_env_runners=8,16"; empty:
-// the best value is not at an edge.
+// "rollout.num_env_runners: the best SPS is at 8, the highest of the 4 values tried. Try 16 as well: --sweep
+// rollout.num_env_runners=8,16"; empty: the best value is not at an edge.
 std::string EdgeText(const TriedAxis& axis, const json& best, const std::string& by) {
   if (!best.is_number()) return "";
   const double value = best.get<double>(), low = *axis.values.begin(), high = *axis.values.rbegin();
@@ -53,8 +53,9 @@ std::string EdgeText(const TriedAxis& axis, const json& best, const std::string&
   const std::optional<double> beyond = BeyondEdge(value, neighbour, low > 0, axis.whole);
   if (!beyond) return "";
   const std::string argument = fmt::format("{}={},{}", axis.path, NumberText(value), NumberText(*beyond));
-  return fmt::format("{}: the best {} has {}, the {} of {} values. Try {}: `--sweep {}`", axis.path, by, NumberText(value),
-                     value == low ? "lowest" : "highest", axis.values.size(), NumberText(*beyond), ShellArgument(argument));
+  return fmt::format("{}: the best {} is at {}, the {} of the {} values tried. Try {} as well: `--sweep {}`", axis.path, by,
+                     NumberText(value), value == low ? "lowest" : "highest", axis.values.size(), NumberText(*beyond),
+                     ShellArgument(argument));
 }
 
 std::string SeedsText(const Combined& combined) {

@@ -109,7 +109,7 @@ class Gate {
     const bool may_be_zero = !scores_.terms.goal && !(mean.low.value_or(mean.value) > 0 || mean.high.value_or(mean.value) < 0);
     if (may_be_zero && condition_.percent != 0) {
       scores_.whys_invalid.push_back(
-          fmt::format("{} of the baseline is {}, so its mean may be 0 and a percentage of it has no meaning; use {}.",
+          fmt::format("{} of the baseline is {}, so the baseline may be 0 and a percentage has no meaning; use {}.",
                       condition_.measure, FormatNumber(mean, scores_.metric.digits), condition_.below ? "< 0%" : "> 0%"));
       Invalid();
       return;
@@ -117,8 +117,8 @@ class Gate {
     const double factor = 1 + condition_.percent / 100 * (mean.value < 0 ? -1 : 1);
     if (factor <= 0) {  // scores that are multiplied by it would change sides
       scores_.whys_invalid.push_back(
-          fmt::format("a change of {:g} % gives a mean of {} the opposite sign; use a limit within 100 %.", condition_.percent,
-                      FormatNumber(mean, scores_.metric.digits)));
+          fmt::format("a change of {:g} % would reverse the sign of the baseline's mean, {}; use a limit within 100 %.",
+                      condition_.percent, FormatNumber(mean, scores_.metric.digits)));
       Invalid();
       return;
     }
@@ -239,9 +239,10 @@ class Gate {
           "unequal spreads can cause this; a decision needs both.",
           test.difference->p / 2, ShareOfALook() / 2);
     if (!test.difference)
-      return text + (test.looks < LooksAtMost()
-                         ? " Scores without a spread are judged at the last look."
-                         : " The scores have no spread and are exactly at the limit; set a different limit.");
+      return text +
+             (test.looks < LooksAtMost()
+                  ? " The scores within each side are all equal, so the gate decides only at the last look."
+                  : " The scores within each side are all equal, and the change is exactly the limit; set a different limit.");
     return text + (out_.needed ? Needed() : "");
   }
 
@@ -278,10 +279,10 @@ class Gate {
       text += fmt::format("{} and {} seeds", before().size(), now().size());
     }
     if (!request_.looks) return text;
-    if (!out_.decided) return text + fmt::format(", look {} of {} so far", test.looks, request_.looks->max);
+    if (!out_.decided) return text + fmt::format(", after look {} of {}", test.looks, request_.looks->max);
     if (test.looks == request_.looks->max)
-      return text + fmt::format(", after {} planned looks",
-                                test.looks == 1 ? "the only one of its" : fmt::format("all {}", test.looks));
+      return text +
+             (test.looks == 1 ? ", after the only planned look" : fmt::format(", after all {} planned looks", test.looks));
     return text + fmt::format(", decided at look {} of {}: further seeds are not needed", test.looks, request_.looks->max);
   }
 
@@ -316,8 +317,8 @@ std::string WhyNoChangeCanBeShown(size_t baseline, size_t now, double alpha) {
   if (baseline == 1) {
     size_t wanted = 2;
     while (!can_be_shown(wanted, std::max<size_t>(now, 2))) ++wanted;
-    return fmt::format("A baseline of 1 seed has no spread, so it cannot show a change; save a baseline with {} or more seeds.",
-                       wanted);
+    return fmt::format(
+        "A baseline with 1 seed has no spread, so no change can be shown; save a baseline with {} or more seeds.", wanted);
   }
   size_t wanted = now;
   while (!can_be_shown(baseline, wanted)) ++wanted;

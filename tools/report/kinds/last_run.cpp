@@ -61,7 +61,7 @@ Change ChangeOf(const Number& now, const Number& then, bool in_percent) {
   return change;
 }
 
-constexpr char kReadOnce[] = "read once: no interval";
+constexpr char kReadOnce[] = "one value: no interval";
 
 std::string VerdictOf(const Number& change) {
   if (change.value == 0) return "the same";
@@ -97,7 +97,7 @@ std::string SentenceOf(Changes found) {
   changes.resize(changes.size() - more);
   const std::string none = found.unknown.empty()
                                ? "every change is within noise"
-                               : fmt::format("no change is shown ({} read once)", fmt::join(found.unknown, ", "));
+                               : fmt::format("no change is shown (only one value of {})", fmt::join(found.unknown, ", "));
   return fmt::format("Compared with the last run of the file: {}{}.",
                      changes.empty() ? none : fmt::format("{}", fmt::join(changes, "; ")),
                      more > 0 ? fmt::format("; and {} more", more) : "");
@@ -151,8 +151,8 @@ std::optional<AgainstLastRun> CompareWithLastRun(const ResultSet& now, const Res
                    {"now", "now", "", ""}};
   table.rows = std::move(found.rows);
   table.notes = {
-      "Within noise: the interval of the change includes 0. It covers the seeds of a point. For a single seed, it covers only "
-      "iterations or episodes, and another seed may differ by more."};
+      "Within noise: the interval of the change includes 0. The interval covers the seeds of a point. For a single seed, it "
+      "covers only iterations or episodes, and another seed may differ by more."};
   return AgainstLastRun{{"last_run", "Against the last run", {std::move(table)}}, SentenceOf(std::move(found))};
 }
 

@@ -65,9 +65,8 @@ std::string AsMeasured(const std::string& why_void, const std::string& headline)
 std::string HowToTrust(const std::vector<ResultSet>& sets, const std::string& program) {
   std::vector<std::string> commands;
   for (const ResultSet& set : sets) commands.push_back(CommandOf(set, program) + " --fresh");
-  return fmt::format(
-      "To get times that count, stop the other programs (`uptime` then shows a load near 0) and measure again: {}",
-      fmt::join(commands, "; "));
+  return fmt::format("To get valid times, stop the other programs (`uptime` then shows a load near 0) and measure again: {}",
+                     fmt::join(commands, "; "));
 }
 
 }  // namespace backplane

@@ -123,10 +123,10 @@ class EfficiencyBuilder {
       const bool any =
           std::any_of(analysis_.settings.begin(), analysis_.settings.end(), [](const Setting& s) { return s.sps.has_value(); });
       sentences.push_back(any ? "No rule found anything that limits these runs."
-                              : "Without a result there is nothing to diagnose.");
+                              : "There are no findings, because no setting has a result.");
     } else {
       sentences.push_back(
-          fmt::format("{} {}, {} of them to act on{}.", diagnosis_.findings.size(),
+          fmt::format("{} {}, {} of them call for a change{}.", diagnosis_.findings.size(),
                       diagnosis_.findings.size() == 1 ? "finding" : "findings", grave,
                       diagnosis_.Lead() && diagnosis_.why_void.empty() ? "; first: " + diagnosis_.Lead()->title : ""));
     }
@@ -183,7 +183,7 @@ class EfficiencyBuilder {
                                              fmt::format("measured: {}; {}", Speed(*setting), Ratios(*setting)), advice.why,
                                              diagnosis_.why_void};
         if (const std::vector<std::string> alike = AsFastAs(*setting, analysis_); !alike.empty() && advice.goal == kThroughput)
-          comments.push_back(fmt::format("it is not shown to be faster than {}", fmt::join(alike, ", ")));
+          comments.push_back(fmt::format("this setting is not shown to be faster than {}", fmt::join(alike, ", ")));
         document->attachments.push_back({RecommendedName(analysis_, advice.goal, series),
                                          RecommendedFile(trial->config, Suffix(advice.goal, series), comments)});
       }
@@ -194,10 +194,10 @@ class EfficiencyBuilder {
   std::string Lasted() const {
     const std::optional<double> precision_pct = ParsePercent(OfFile("report.precision")),
                                 max_time_s = ParseDuration(OfFile("report.max_time"));
-    if (!precision_pct || !max_time_s) return "The file's budget ends a trial; the warm-up iteration does not count.";
+    if (!precision_pct || !max_time_s) return "The budget of the file ends a trial; the warm-up iteration does not count.";
     return fmt::format(
-        "A trial ends when the 95 % interval over its iterations is within {:g} % of its speed, or after its part of the {:g} "
-        "s per setting. This only ends the measurement; seeds decide which setting is faster.",
+        "A trial ends when the 95 % interval over its iterations is within {:g} % of its speed, or when its part of the {:g} s "
+        "per setting is used up. This rule only ends the measurement; seeds decide which setting is faster.",
         *precision_pct, *max_time_s);
   }
 
@@ -232,8 +232,8 @@ class EfficiencyBuilder {
     std::vector<std::string> items;
     items.push_back(
         "Each seed has one speed. The spread is computed from logarithms, pooled over all settings of a machine. With fewer "
-        "than four degrees of freedom in total there are too few seeds to compare speeds. The fastest of many settings is "
-        "partly the luckiest, so a new run may prefer a neighbour.");
+        "than four degrees of freedom in total, there are too few seeds to compare speeds. Luck adds to the speed of the "
+        "fastest of many settings, so a new run may favour a similar setting.");
     if (Brief() > 0)
       items.push_back(
           fmt::format("{} of {} settings were measured for less than {} s and fewer than {} iterations after the warm-up. For "

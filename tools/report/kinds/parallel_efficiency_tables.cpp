@@ -79,22 +79,22 @@ std::vector<Column> ParallelEfficiencyTables::ResultColumns() const {
   column("sps", "steps/s", "1/s", "environment steps per second, collecting and learning, without the warm-up iteration", 1, 4,
          true);
   column("speedup", "speedup", "", "SPS / SPS of the baseline", 1, 3, true);
-  column("efficiency_pct", "efficiency %", "%", "100 x speedup / rows", 1, 4, true);
+  column("efficiency_pct", "efficiency %", "%", "100 x speedup / envs", 1, 4, true);
   column("core_efficiency_pct", "core eff. %", "%", "100 x speedup / min(runners, granted cores)", 1, 4, true);
   column("band", "band", "", BandsText().c_str(), 0, 4, true);
-  column("train_time_s", "time s", "s", "of the trial's loop", -1, 3, true);
+  column("train_time_s", "time s", "s", "time of the training loop", -1, 3, true);
   column("return", "return", "", "mean episode return at the end of training", 1, 3, true);
   column("cpu_pct", "CPU %", "%", "of the granted cores, mean", 0, 3, true);
   column("rss_peak_mb", "RAM MiB", "MiB", "peak resident memory", -1, 4, true);
   column("gpu_pct", "GPU %", "%", "mean utilisation", 0, 3, false);
   column("vram_peak_mb", "VRAM MiB", "MiB", "peak device memory", -1, 4, false);
   column("remark", "remark", "", "", 0, 4, true);
-  if (SeveralSeries()) column("series", "series", "", "traits that distinguish the row from others of its size", 0, 4, false);
+  if (SeveralSeries()) column("series", "series", "", "values that distinguish settings of the same size", 0, 4, false);
   column("num_env_runners", "runners", "", "rollout.num_env_runners", 0, 4, false);
   column("num_envs_per_env_runner", "envs each", "", "rollout.num_envs_per_env_runner", 0, 4, false);
   column("parallelism", "rows", "", "runners x environments", 0, 4, false);
   column("cores", "cores", "", "granted", 0, 4, false);
-  column("state", "state", "", "of its trials", 0, 4, false);
+  column("state", "state", "", "state of the setting's trials", 0, 4, false);
   column("trials", "trials", "", "ids, one per seed", 0, 4, false);
   columns.back().folder = TrialsFolder(combined_);
   return columns;

@@ -64,8 +64,8 @@ std::string BestPolicy(const TrialData& trial) {
   for (const auto& [name, number] : trial.measures)
     if (name.starts_with(kBestPrefix) && name != kBestIteration) value = name + " " + FormatNumber(number, 4);
   return fmt::format(
-      " These are measures of the last policy. The best one (best.bin), of iteration {:g}, has {}, which is the "
-      "best of several evaluations and therefore optimistic.",
+      " These are measures of the last policy. The best policy (best.bin), of iteration {:g}, has {}. This score is the best "
+      "of several evaluations, so it is too good on average.",
       iteration->value, value);
 }
 

@@ -163,8 +163,8 @@ std::optional<Figure> ImportanceFigure(const SearchParts& parts, const std::vect
   figure.name = kImportance;
   figure.title = "Effect of each option by itself";
   figure.alt =
-      "Importance of each option: the share of the variance of the trials' ranks that it explains. Chance exceeds a tick in "
-      "one case of twenty.";
+      "Importance of each option: the share of the variance of the trials' ranks that the option explains. An option without "
+      "effect exceeds its tick in 1 of 20 cases.";
   std::vector<std::string> names;
   for (const OptionImportance& one : importances) names.push_back(parts.names.at(one.path));
   names = FigureLabels(names);

@@ -53,7 +53,7 @@ std::string ShareOfLuck(double led, const FreshLead& lead) {
   if (!(led > 0)) return "";
   const auto luck_pct = [&](double leads) { return 100 * std::clamp(1 - leads / led, 0.0, 1.0); };
   const double low = luck_pct(lead.high), high = luck_pct(lead.low);
-  if (low <= 0 && high >= 100) return " The share of luck in the search's lead is unknown.";
+  if (low <= 0 && high >= 100) return " How much of the lead in the search was luck is unknown.";
   return fmt::format(" So {:.0f} % of the lead in the search was luck (95 % interval {:.0f} to {:.0f} %).",
                      luck_pct(lead.value), low, high);
 }
@@ -78,8 +78,8 @@ std::string LuckOf(const SearchParts& parts) {
                                   : fmt::format("In the search, {} and {} had equal scores.", one, other);
   const std::optional<FreshLead> lead = LeadWithFreshSeeds(parts, first, second, 1);
   if (!lead) return in_search;
-  return fmt::format("{} With {} each, {}'s lead is {} ({}).{}", in_search, Seeds(first.values.size()), one, Gap(lead->value),
-                     IntervalText(*lead), ShareOfLuck(led, *lead));
+  return fmt::format("{} With {} each, the lead of {} is {} ({}).{}", in_search, Seeds(first.values.size()), one,
+                     Gap(lead->value), IntervalText(*lead), ShareOfLuck(led, *lead));
 }
 
 // An interval shrinks with the square root of the number of seeds. Empty: there is no lead to show.
@@ -113,7 +113,7 @@ Order OrderOf(const SearchParts& parts) {
   if (lead->low > 0)
     return {Capital(fmt::format("{} is better than {} by {} with fresh seeds ({}).", one, other, Gap(lead->value), interval)),
             true};
-  return {Capital(fmt::format("{} is not shown to be better than {}: with fresh seeds it leads by {} ({}).{}", one, other,
+  return {Capital(fmt::format("{} is not shown to be better than {}: the lead with fresh seeds is {} ({}).{}", one, other,
                               Gap(lead->value), interval, SeedsToDecide(*lead, std::min(a.values.size(), b.values.size())))),
           false};
 }
@@ -123,7 +123,7 @@ std::string Answer(const SearchParts& parts, bool is_shown) {
   const Study& study = parts.study;
   const StudyTrial* best = parts.Best();
   const size_t running = study.Count(StudyState::kRunning), complete = study.Count(StudyState::kComplete);
-  if (!best && parts.is_confirmed) return "No best setting: none has a finite score with each of its fresh seeds.";
+  if (!best && parts.is_confirmed) return "No best setting: no setting has a finite score with each of its fresh seeds.";
   if (!best)
     return fmt::format("No trial is complete{}: there is no best setting yet.",
                        running > 0 ? fmt::format(" yet, {} {} running", running, running == 1 ? "is" : "are") : "");
@@ -149,9 +149,9 @@ std::string WhyNotTheBestOfTheSearch(const SearchParts& parts) {
   const std::string scored = fmt::format("{} scored {} in the search ({}: {}, one seed each)", name, score, NumberName(*best),
                                          parts.Value(*best->value));
   if (!confirmed)
-    return fmt::format("{}, but got no fresh seeds{}.", scored,
+    return fmt::format("{}, but was not run with fresh seeds{}.", scored,
                        of_search->came_to_end ? " because the search had pruned it" : "");
-  return fmt::format("{}, but {}{} with fresh seeds, and these decide.", scored, parts.Value(*confirmed), Unit(parts));
+  return fmt::format("{}, but {}{} with fresh seeds, which decide.", scored, parts.Value(*confirmed), Unit(parts));
 }
 
 // The mean of the largest of k standard normal numbers.
@@ -204,8 +204,8 @@ std::string Counts(const SearchParts& parts) {
   return fmt::format("{} {}{}{}: {}.{}", study.trials.size(), what, study.trials.size() == 1 ? "" : "s", by,
                      fmt::join(counts, ", "),
                      at_end == 0   ? ""
-                     : at_end == 1 ? " 1 trial came to its end after the search had pruned it."
-                                   : fmt::format(" {} trials came to their end after the search had pruned them.", at_end));
+                     : at_end == 1 ? " 1 pruned trial ran to its end anyway."
+                                   : fmt::format(" {} pruned trials ran to their end anyway.", at_end));
 }
 
 void AddEdges(const SearchParts& parts, std::vector<std::string>* sentences) {
@@ -216,10 +216,10 @@ void AddEdges(const SearchParts& parts, std::vector<std::string>* sentences) {
     const std::optional<double> place = option.PlaceOf(best->params.at(option.path));
     if (!place || (*place > kAtAnEdge && *place < 1 - kAtAnEdge)) continue;
     const auto end = [](double value) { return FormatNumber(Reading(value), 3); };
-    sentences->push_back(
-        fmt::format("The best setting lies at the {} edge of its space: {} = {}, of {} to {}; better ones may lie beyond.",
-                    *place < 0.5 ? "lower" : "upper", option.path, parts.Said(option.path, best->params.at(option.path)),
-                    end(option.low), end(option.high)));
+    sentences->push_back(fmt::format(
+        "The best setting is at the {} edge of the search space: {} = {}, of {} to {}; better settings may lie beyond.",
+        *place < 0.5 ? "lower" : "upper", option.path, parts.Said(option.path, best->params.at(option.path)), end(option.low),
+        end(option.high)));
   }
 }
 
@@ -251,8 +251,8 @@ std::vector<std::string> SearchVerdict(const SearchParts& parts) {
   const bool goes_on = study.Count(StudyState::kRunning) + study.Count(StudyState::kWaiting) > 0;
   if (one_seed && !parts.confirms && !goes_on && complete > 1)
     sentences.push_back(
-        fmt::format("Each point ran with one seed. The best of {} noisy scores looks better than it is; sweep.search.confirm "
-                    "runs the best with fresh seeds.",
+        fmt::format("Each point ran with one seed. The best of {} noisy scores is too good on average; sweep.search.confirm "
+                    "runs the best settings with fresh seeds.",
                     complete));
   return sentences;
 }

@@ -108,7 +108,7 @@ Document SearchReport(const std::vector<ResultSet>& sets, const ReportContext& c
   document.sections.push_back({kSuggestions, "Trials", {SuggestionsTable(parts, TrialsFolder(combined))}});
   std::vector<std::string> limits = LimitsOf(combined);
   if (sets.size() > 1)
-    limits.push_back(fmt::format("Searches cannot be combined: only the search in {} is shown.", set.out.string()));
+    limits.push_back(fmt::format("Searches cannot be combined; this report shows only the search in {}.", set.out.string()));
   EndReport({set}, combined, context, {std::move(limits)}, &document);
   return document;
 }

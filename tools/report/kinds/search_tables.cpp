@@ -54,7 +54,7 @@ std::optional<Table> BestTable(const SearchParts& parts) {
   const StudyTrial* best = parts.Best();
   if (!best) return std::nullopt;
   Table table{"best", "", {}, {}, {}, {}};  // without a title it is not folded away
-  table.columns = {{"option", "option", "", "its path in the experiment file"},
+  table.columns = {{"option", "option", "", "path of the option in the experiment file"},
                    {"value", "value", "", "of the best setting", 0, 3},
                    {"space", "space", "", "range or values of the search"}};
   for (const SearchedOption& option : parts.study.space) {
@@ -70,8 +70,8 @@ std::optional<Table> ConfirmedTable(const SearchParts& parts) {
   Table table{"confirmed", "", {}, {}, {}, {}};
   table.columns = {{"number", "number", "", "number of the suggestion", 0, 9},
                    {"searched", "in the search", metric.unit, metric.title, metric.direction},
-                   {"fresh", "fresh seeds", metric.unit, "mean, with its 95 % interval", metric.direction},
-                   {"luck", "luck", metric.unit, "lead of the score in the search over that mean"},
+                   {"fresh", "fresh seeds", metric.unit, "mean of fresh seeds, with its 95 % interval", metric.direction},
+                   {"luck", "luck", metric.unit, "by how much the score in the search is better than the mean of fresh seeds"},
                    {"seeds", "seeds", "", "seeds with a score, of all seeds"},
                    {"setting", "setting", "", "values of the searched options"}};
   for (const ConfirmedSetting& one : parts.confirmed) {
@@ -92,7 +92,7 @@ std::optional<Table> ConfirmedTable(const SearchParts& parts) {
   }
   table.notes = {
       "The best of many noisy scores was also lucky, so its score in the search is too good on average. The mean of fresh "
-      "seeds is not, unless these seeds chose the best of several settings."};
+      "seeds is unbiased, unless these seeds chose the best of several settings."};
   return table;
 }
 
@@ -100,9 +100,9 @@ std::optional<Table> ImportanceTable(const SearchParts& parts, const std::vector
   if (importances.empty()) return std::nullopt;
   Table table{"importance", "Importance of each option", {}, {}, {}, {}};
   table.columns = {
-      {"option", "option", "", "its path"},
+      {"option", "option", "", "path of the option"},
       {"share_pct", "explains", "%", "share of the variance of the trials' ranks that this option explains by itself", 1, 2},
-      {"chance_pct", "chance", "%", "an option without any effect exceeds it in one case of twenty", 0, 2},
+      {"chance_pct", "chance", "%", "an option without effect exceeds this value in 1 of 20 cases", 0, 2},
       {"trials", "trials", "", "complete trials with this option", 0, 9}};
   for (const OptionImportance& one : importances)
     table.rows.push_back({one.path, Reading(100 * one.explained.share), Reading(100 * one.explained.by_chance),
@@ -130,8 +130,8 @@ Table SuggestionsTable(const SearchParts& parts, const std::string& trials_folde
       {"steps", "iteration", "", "iteration of the last report to the search", 0, 9},
       {"seconds", "time", "s", "from the suggestion to its end", 0, 3},
       {"seeds", "seeds", "", "seeds that the search used", 0, 9, false},
-      {"why", "remark", "", "reason of the failure, or a note that the search pruned it too late to stop it"},
-      {"trials", "trials", "", "their ids", 0, 4, false, trials_folder}};
+      {"why", "remark", "", "reason of the failure, or a note that a pruned trial ran to its end"},
+      {"trials", "trials", "", "ids of the trials", 0, 4, false, trials_folder}};
   table.columns.insert(table.columns.end(), after.begin(), after.end());
   const StudyTrial* best = parts.Best();
   for (const StudyTrial* shown : BestFirst(parts.study)) {

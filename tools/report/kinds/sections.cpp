@@ -67,7 +67,7 @@ bool IsImported(const std::vector<ResultSet>& sets, const std::filesystem::path&
   return std::ranges::any_of(sets, [&](const ResultSet& set) { return set.out == folder && set.run.imported; });
 }
 
-// Every trial that gave no result, with its reason and the command that runs it again.
+// Every trial that gave no result, with its reason and the command that runs the trial again.
 Section FailuresSection(const std::vector<ResultSet>& sets, const Combined& combined, const ReportContext& context) {
   std::set<uint64_t> seeds;
   for (const CombinedTrial& trial : combined.trials) seeds.insert(trial.data.seed);
@@ -76,8 +76,8 @@ Section FailuresSection(const std::vector<ResultSet>& sets, const Combined& comb
                    {"state", "state", "", "final state"},
                    {"outcome", "class", "", "class of the failure"},
                    {"why", "reason", "", "observed reason"},
-                   {"again", "rerun", "", "command that runs it again", 0, 4, false},
-                   {"trial_id", "folder", "", "folder of its files", 0, 4, false, TrialsFolder(combined)}};
+                   {"again", "rerun", "", "command that runs the trial again", 0, 4, false},
+                   {"trial_id", "folder", "", "folder of the trial's files", 0, 4, false, TrialsFolder(combined)}};
   for (const CombinedTrial& trial : combined.trials) {
     const TrialData& data = trial.data;
     if (data.usable()) continue;
@@ -95,10 +95,10 @@ Section FailuresSection(const std::vector<ResultSet>& sets, const Combined& comb
 // The policies from which trials started.
 Section StartsSection(const Combined& combined) {
   Table table{"starts", "Trials that started from a trained policy", {}, {}, {}, {}};
-  table.columns = {{"point", "point", "", "points that started from it"},
+  table.columns = {{"point", "point", "", "points that started from this policy"},
                    {"source", "started from", "", "learner.start_from"},
                    {"sha256", "content", "", "first digits of the SHA-256 of the policy"},
-                   {"optimizer", "optimizer", "", "whether the optimizer's state was loaded, too"}};
+                   {"optimizer", "optimizer", "", "whether the state of the optimizer was loaded, too"}};
   std::set<std::vector<std::string>> seen;
   for (const CombinedTrial& trial : combined.trials) {
     const auto start = trial.data.files.find(kStartKey);
@@ -154,7 +154,7 @@ Section ReproduceSection(const std::vector<ResultSet>& sets, const Combined& com
       return trial.data.out == folder && trial.data.usable();
     });
     if (first != combined.trials.end()) {
-      list.commands.emplace_back("Repeat one trial and compare it with its record bit for bit (any id from the table)",
+      list.commands.emplace_back("Repeat one trial and compare it with the record bit for bit (any id from the table)",
                                  fmt::format("{} replay {} {}", context.program, out, first->data.trial_id));
     }
     list.commands.emplace_back("Write every number of every trial as a table",
@@ -190,14 +190,14 @@ void AddBudgetLimits(const Combined& combined, std::vector<std::string>* limits)
   }
   if (cut > 0)
     limits->push_back(
-        fmt::format("{} of {} trials ran longer than the budget; their later iterations do not count, and their shares of time "
-                    "are unknown.",
+        fmt::format("{} of {} trials ran longer than the budget; later iterations do not count, and the shares of time of "
+                    "these trials are unknown.",
                     cut, combined.trials.size()));
   if (kept > 0)
-    limits->push_back(fmt::format(
-        "The schedules of {} trials follow an earlier budget (schedule_budget), so they are not comparable with trials trained "
-        "with a schedule over the whole budget.",
-        kept));
+    limits->push_back(
+        fmt::format("The schedules of {} trials follow an earlier budget (schedule_budget). Do not compare them with trials "
+                    "whose schedules cover the whole budget.",
+                    kept));
 }
 
 }  // namespace
@@ -270,7 +270,7 @@ Section ShrinksSection(const Combined& combined) {
     }
   }
   if (table.rows.empty()) return {};
-  table.notes = {"Out of memory is no failure here: the trial repeated the update in smaller parts, with the same result."};
+  table.notes = {"These trials did not fail: they repeated the update in smaller parts, with the same result."};
   return {"shrinks", "Out of memory", {table}};
 }
 
@@ -295,11 +295,11 @@ std::vector<std::string> LimitsOf(const Combined& combined) {
     limits.push_back(fmt::format("At least {} seeds per point: intervals are wide and hide small differences.", fewest));
   }
   if (missing > 0)
-    limits.push_back(
-        fmt::format("{} of {} trials have no result; their rows contain the reasons.", missing, combined.trials.size()));
+    limits.push_back(fmt::format("{} of {} trials have no result; the table of trials without a result has the reasons.",
+                                 missing, combined.trials.size()));
   AddBudgetLimits(combined, &limits);
   if (combined.replaced > 0)
-    limits.push_back(fmt::format("{} trials were in several result sets; the newest counts.", combined.replaced));
+    limits.push_back(fmt::format("{} trials were in several results folders; the newest result counts.", combined.replaced));
   for (const std::string& warning : combined.warnings) limits.push_back(warning);
   return limits;
 }

@@ -14,7 +14,8 @@ std::string SettingText(const Setting& setting, const ParallelEfficiency& analys
 
 std::string BandsText() {
   return fmt::format(
-      "Bands of parallel efficiency (core efficiency if rows exceed cores): {} >= {} %, {} >= {} %, {} >= {} %, {} below. If "
+      "Bands of parallel efficiency (core efficiency if there are more envs than cores): {} >= {} %, {} >= {} %, {} >= {} %, "
+      "{} below. If "
       "the interval spans several bands, the cell names their range",
       BandName(EfficiencyBand::kIdeal), kIdealPct, BandName(EfficiencyBand::kExcellent), kExcellentPct,
       BandName(EfficiencyBand::kGood), kGoodPct, BandName(EfficiencyBand::kBottleneck));

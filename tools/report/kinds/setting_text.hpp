@@ -12,7 +12,7 @@ namespace backplane {
 // The setting's name, with the distinguishing option if there are several series.
 std::string SettingText(const Setting& setting, const ParallelEfficiency& analysis);
 
-// "Bands of parallel efficiency (core efficiency if rows exceed cores): ideal >= 100 %, ..."
+// "Bands of parallel efficiency (core efficiency if there are more envs than cores): ideal >= 100 %, ..."
 std::string BandsText();
 
 // "Highest throughput"; "recommended_throughput.yaml", with the number of the series where there are several.

@@ -77,20 +77,22 @@ class Times {
   }
 
   Table CpuUse() const {
-    Table table = Empty("time_cpu", "Use of processors in each, percent");
-    AddColumns("_cpu_pct", "%", "share of the threads' time in it that they spent on a processor", true, &table);
+    Table table = Empty("time_cpu", "Use of processors in each group of phases, percent");
+    AddColumns("_cpu_pct", "%", "share of the threads' time in this group that they spent on a processor", true, &table);
     table.notes.push_back(
-        "100: its threads computed all the time. Less: they waited for a device, a disk or another thread. Every span of 1 ms "
-        "or more is measured, and one shorter span per ms. If other programs ran, a delayed short span may weigh too much.");
+        "100: the threads of the group computed all the time. Less: they waited for a device, a disk or another thread. Every "
+        "span of 1 ms "
+        "or more is measured, and one shorter span per ms. If other programs ran, a short span that they delayed may count too "
+        "much.");
     return table;
   }
 
   Table GpuUse() const {
-    Table table = Empty("time_gpu", "Use of the GPU in each, percent");
-    AddColumns("_gpu_pct", "%", "GPU utilisation while the main thread was in the group", true, &table);
+    Table table = Empty("time_gpu", "Use of the GPU in each group of phases, percent");
+    AddColumns("_gpu_pct", "%", "GPU utilisation while the main thread was in this group", true, &table);
     table.notes.push_back(
-        "Each sample is divided among the groups by their time since the last sample. Groups that alternate faster than the "
-        "samples (about one per second) come close to the mean.");
+        "Each sample is divided among the groups by their time since the last sample. If groups alternate faster than the "
+        "samples (about one per second), their values are all close to the mean.");
     return table;
   }
 
@@ -126,7 +128,9 @@ class Times {
       }
     }
     if (files.empty())
-      return {"For single spans, add a monitor that writes trace.json (docs/experiment-file.md, Monitors); none ran here."};
+      return {
+          "These trials recorded no single spans; to record them, add a monitor that writes trace.json "
+          "(docs/experiment-file.md, Monitors)."};
     std::sort(files.begin(), files.end());
     const size_t more = files.size() > 4 ? files.size() - 4 : 0;
     files.resize(files.size() - more);
@@ -179,14 +183,14 @@ Section TimeSection(const Combined& combined, const std::vector<TimedRow>& rows,
     section.blocks.emplace_back(FigureUse{kTimeFigure});
     section.blocks.emplace_back(times.Shares());
   } else {
-    section.blocks.emplace_back(Paragraph{"Shares of the groups of phases: no trial recorded them."});
+    section.blocks.emplace_back(Paragraph{"No trial recorded the shares of the groups of phases."});
   }
   if (times.Any("time/update_cpu_pct") || times.Any("time/environment_cpu_pct")) section.blocks.emplace_back(times.CpuUse());
   const auto groups = Groups();
   if (std::any_of(groups.begin(), groups.end(), [&](const auto& group) { return times.Any("time/" + group + "_gpu_pct"); })) {
     section.blocks.emplace_back(times.GpuUse());
   } else {
-    section.blocks.emplace_back(Paragraph{"Use of the GPU in each: no GPU data."});
+    section.blocks.emplace_back(Paragraph{"Use of the GPU in each group of phases: no GPU data."});
   }
   if (std::any_of(figures.begin(), figures.end(), [](const Figure& figure) { return figure.name == kPhasesFigure; }))
     section.blocks.emplace_back(FigureUse{kPhasesFigure});

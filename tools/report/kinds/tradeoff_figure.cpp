@@ -135,8 +135,9 @@ std::optional<Figure> TradeOffFigure(const Combined& combined, const ParallelEff
   figure.name = kTradeOffFigure;
   figure.title = fmt::format("Trade-offs: {}", fmt::join(combined.experiments, ", "));
   figure.alt =
-      "Speed against efficiency, peak memory and return, one point per setting. Dashed lines are the Pareto fronts: no setting "
-      "is better in both values. The legend names the goals of recommended settings; whiskers are 95 % intervals of the speed.";
+      "Speed against efficiency, peak memory and return, one point per setting. Dashed lines are the Pareto fronts: no other "
+      "setting is better than these in both values. The legend names the goals of recommended settings; whiskers are 95 % "
+      "intervals of the speed.";
   figure.columns = 3;
   const Palette palette = PaletteOf(analysis);
   for (const Traded& traded : kTraded) AddPanel(traded, combined, analysis, palette, &figure);

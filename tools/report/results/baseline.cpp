@@ -27,7 +27,7 @@ class Chooser {
     const auto usable = std::find_if(matches_.begin(), matches_.end(), [&](size_t i) { return of_series(i) && HasSpeed(i); });
     if (usable != matches_.end()) {
       out->baseline = *usable;
-      if (settings_[*usable].parallelism() != 1) out->baseline_note = "As report.baseline asks, " + Scaled(*usable);
+      if (settings_[*usable].parallelism() != 1) out->baseline_note = "Because report.baseline is set, " + Scaled(*usable);
       return;
     }
     // Another series may have a point with that name or value.
@@ -56,17 +56,17 @@ class Chooser {
 
   // The settings are sorted: the first with a speed is the smallest, with the fewest runners.
   void FallBack(size_t series, std::string problem, ScoredSeries* out) const {
-    std::string missing = "there is no row of parallelism 1";
+    std::string missing = "there is no setting with one env";
     for (size_t i = 0; i < settings_.size(); ++i) {
       const Setting& one = settings_[i];
       if (one.series != series) continue;
       if (!HasSpeed(i)) {
-        if (one.parallelism() == 1) missing = "the row of parallelism 1 has no speed: " + one.failure;
+        if (one.parallelism() == 1) missing = "the setting with one env has no speed: " + one.failure;
         continue;
       }
       out->baseline = i;
       if (one.parallelism() == 1) {
-        if (!problem.empty()) out->baseline_note = Sentence(problem, "the row of parallelism 1 is the baseline instead.");
+        if (!problem.empty()) out->baseline_note = Sentence(problem, "the setting with one env is the baseline instead.");
       } else {
         if (problem.empty()) problem = missing;
         out->baseline_note = Sentence(problem, Scaled(i));

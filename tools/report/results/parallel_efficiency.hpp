@@ -71,7 +71,7 @@ struct ParallelEfficiency {
   std::vector<std::vector<Recommendation>> recommendations;  // [series][3]
 };
 
-// `baseline` as in report.baseline: values by path, a point's name, or null for the row of parallelism 1. `outside_identity` as
+// `baseline` as in report.baseline: values by path, a point's name, or null for the setting with one env. `outside_identity` as
 // in FindSeries.
 ParallelEfficiency AnalyseParallelEfficiency(const Combined& combined, const nlohmann::json& baseline,
                                              const BalancedLimits& balanced = {},

@@ -75,9 +75,9 @@ class Recommender {
       if (!found.setting || EfficiencyOf(i) > EfficiencyOf(*found.setting)) found.setting = i;
     }
     if (!found.setting) return found;
-    found.why = scored_.size() > 1 ? fmt::format("{:.1f} % is the highest efficiency of {} without the baseline",
+    found.why = scored_.size() > 1 ? fmt::format("the highest efficiency of {1} without the baseline: {0:.1f} %",
                                                  EfficiencyOf(*found.setting), Count())
-                                   : "the baseline is the only row";
+                                   : "the baseline is the only setting";
     found.why += NotConsidered();
     return found;
   }
@@ -100,7 +100,8 @@ class Recommender {
       found.nearest.reset();
       found.why = "the highest SPS with " + LimitsText(settings_[*found.setting]);
     } else if (found.nearest) {
-      found.why = fmt::format("none qualifies; {} comes closest, but {}", settings_[*found.nearest].name, best.worst);
+      found.why =
+          fmt::format("no setting is within all limits; {} comes closest, but {}", settings_[*found.nearest].name, best.worst);
     }
     if (found.setting || found.nearest) found.why += NotConsidered();
     if (!best.not_measured.empty()) found.why += "; not measured: " + best.not_measured;
@@ -154,8 +155,8 @@ class Recommender {
         if (!used) used = UseOf(setting, measure, limited.is_peak);
       if (used && *used - *limited.most_pct > distance.beyond_pct) {
         distance.beyond_pct = *used - *limited.most_pct;
-        distance.worst = fmt::format("its {} of {} in use, {}, is above {:g} %", limited.is_peak ? "peak" : "mean",
-                                     limited.name, Exact(*used, *limited.most_pct), *limited.most_pct);
+        distance.worst = fmt::format("its {} use of {}, {}, is above {:g} %", limited.is_peak ? "peak" : "mean", limited.name,
+                                     Exact(*used, *limited.most_pct), *limited.most_pct);
       }
       // Trials without a GPU need no limit there.
       if (!used && (!limited.is_of_gpu || HasGpu(setting))) {
@@ -220,7 +221,7 @@ class Recommender {
     if (!best_return_ || scored_.size() == 1) return text;
     const size_t seeds = std::min(ReturnsOf(setting).size(), ReturnsOf(settings_[*best_return_]).size());
     return text + (seeds < statistics::kLeastToJudge
-                       ? fmt::format("; comparing returns needs {} seeds", statistics::kLeastToJudge)
+                       ? fmt::format("; returns were not compared, because that needs {} seeds", statistics::kLeastToJudge)
                        : ", a return not shown to be below the best");
   }
 

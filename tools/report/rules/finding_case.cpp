@@ -151,9 +151,9 @@ std::string NotMeasured(const Case& c, const std::string& measure) {
     if (measure.find("psi_") != std::string::npos) return "the kernel or the monitor reports no pressure";
     if (measure.find("throttled_periods") != std::string::npos) return "there is no CPU quota, or it cannot be read";
     if (measure.starts_with(resource_measure::kPrefix))
-      return c.MeasuredAny(resource_measure::kPrefix) ? "no sample contains it" : "no resource samples";
+      return c.MeasuredAny(resource_measure::kPrefix) ? "no sample contains this value" : "no resource samples";
     if (measure.starts_with("phase/")) return "no phase times";
-    return "no trial recorded it";
+    return "no trial recorded this value";
   };
   if (const std::optional<size_t> few = c.TooFewSamples(measure))
     return fmt::format("{}: only {} {}, a mean needs {}", measure, *few, *few == 1 ? "sample" : "samples", kLeastSamples);

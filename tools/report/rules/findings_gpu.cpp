@@ -41,16 +41,16 @@ RuleVerdict GpuIdle(const Case& c) {
   const bool waits = feeding > kFeedingPct;
   Finding f;
   f.severity = Severity::kWarning;
-  f.title =
-      fmt::format("The GPU is awake {:.0f} % of the time; envs and transfers take {:.0f} % of the threads'", util, feeding);
+  f.title = fmt::format("The GPU is active {:.0f} % of the time; envs and transfers take {:.0f} % of the threads' time", util,
+                        feeding);
   f.evidence = {{kGpuUse, util, kStarvedPct, "%", c.Window(kGpuUse)},
                 {"phase/env_* + phase/*_transfer", feeding, kFeedingPct, "%", "share of the threads' busy time, whole trial"}};
   if (waits) f.cause = "The GPU waits for observations. ";
   if (!waits) f.cause = "The GPU gets too little work at a time, so the CPU's part of each update dominates. ";
   f.cause += "The changes are listed by effort and effect: more envs at a time, larger batches, then mixed precision.";
-  f.effect = "Each call on the GPU serves more samples, so it is awake more of the time and SPS rises";
+  f.effect = "Each call on the GPU serves more samples, so the GPU is active for longer and SPS rises";
   f.moves = kGpuUse, f.direction = 1;
-  f.confidence = "high: the awake time is an upper bound of the busy time";
+  f.confidence = "high: no GPU computes for longer than it is active";
   AddWork(c, &f);
   return Fires(100 - util, f, waits ? "waits" : "little work");
 }
@@ -59,7 +59,7 @@ RuleVerdict GpuIdle(const Case& c) {
 RuleVerdict GpuSaturated(const Case& c) {
   if (std::string why = NoDevice(c, kGpuUse); !why.empty()) return Silent(std::move(why));
   if (!c.setting || StepsTo(*c.parallel, *c.setting).empty())
-    return Silent("to see if SPS is flat, two settings must differ only in runners or only in rows");
+    return Silent("to see if SPS is flat, two settings must differ only in runners or only in envs per runner");
   const double util = *c.Value(kGpuUse);
   const std::optional<Step> flat = FlatStepTo(*c.parallel, *c.setting);
   const std::optional<double> units = c.Value(kUnits);
@@ -67,13 +67,13 @@ RuleVerdict GpuSaturated(const Case& c) {
   if (util < kFullPct || !flat || (units && *units < kFewUnitsPct)) return Quiet();
   Finding f;
   f.severity = Severity::kWarning;
-  f.title = fmt::format("The GPU is awake {:.0f} % of the time and SPS is flat", util);
+  f.title = fmt::format("The GPU is active {:.0f} % of the time, and more envs hardly raise SPS", util);
   f.evidence = {{kGpuUse, util, kFullPct, "%", c.Window(kGpuUse)},
                 {"SPS", flat->gain_pct.value, kFlatGainPct, "% per doubling", flat->from->name + " to " + flat->to->name}};
   f.effect = "The device does less work per sample, so SPS rises";
   f.moves = "SPS", f.direction = 1;
-  f.confidence =
-      units ? "high: its units are in use too" : "medium: awake does not mean full, and the use of its units was not measured";
+  f.confidence = units ? "high: the GPU's units are in use, too"
+                       : "medium: an active GPU is not always full, and the use of its units was not measured";
   AddOptionFixes(c, "gpu_saturated", &f.fixes);
   return Fires(util, f);
 }
@@ -81,16 +81,16 @@ RuleVerdict GpuSaturated(const Case& c) {
 RuleVerdict LaunchBound(const Case& c) {
   if (std::string why = NoDevice(c, kGpuUse); !why.empty()) return Silent(std::move(why));
   const std::optional<double> units = c.Value(kUnits);
-  if (!units) return Silent(fmt::format("{} was not measured: it needs GPM, Hopper or newer", kUnits));
+  if (!units) return Silent(fmt::format("{} was not measured: only GPUs with GPM (Hopper or newer) report it", kUnits));
   const double util = *c.Value(kGpuUse);
   if (util < kAwakePct || *units >= kFewUnitsPct) return Quiet();
   Finding f;
   f.severity = Severity::kWarning;
-  f.title = fmt::format("The GPU is awake {:.0f} % of the time with {:.0f} % of its units in use", util, *units);
+  f.title = fmt::format("The GPU is active {:.0f} % of the time with {:.0f} % of its units in use", util, *units);
   f.evidence = {{kGpuUse, util, kAwakePct, "%", c.Window(kGpuUse)}, {kUnits, *units, kFewUnitsPct, "%", c.Window(kUnits)}};
   f.effect = "With fewer and larger kernels, more units work at a time";
   f.moves = kUnits, f.direction = 1;
-  f.confidence = "medium: the number of kernels is not counted";
+  f.confidence = "medium: kernels are not counted";
   AddOptionFixes(c, "launch_bound", &f.fixes);
   return Fires(100 - *units, f);
 }
@@ -145,21 +145,22 @@ RuleVerdict GpuMemoryErrors(const Case& c) {
 
 std::vector<Rule> GpuRules() {
   return {
-      {{"gpu_idle", "the GPU is awake < 50 % of the time", "The GPU waits for observations, or gets too little work at a time.",
+      {{"gpu_idle", "the GPU is active < 50 % of the time",
+        "The GPU waits for observations, or gets too little work at a time.",
         "raise rollout.num_envs_per_env_runner, and rollout.num_env_runners up to the cores; then set options that declare to "
         "help: larger batches, mixed precision",
-        "50 % busy: torch_tb_profiler. The awake time is an upper bound of the busy time, so the rule is conservative. It "
-        "misses devices that are awake but have little to do (launch_bound). Above 50 % of the threads' busy time in envs and "
-        "transfers, the GPU waits for them."},
+        "50 % busy: torch_tb_profiler. A GPU counts as active while any kernel runs, so the rule misses GPUs that are active "
+        "with little to do (see launch_bound). If envs and transfers take more than 50 % of the threads' busy time, the GPU "
+        "waits for them."},
        fmt::format("a granted GPU; {}; phase/*", kGpuUse),
        GpuIdle},
-      {{"gpu_saturated", "the GPU is awake >= 95 % of the time, and a doubling of rows added < 10 % SPS",
-        "The device limits the speed; more rows only wait for it.",
+      {{"gpu_saturated", "the GPU is active >= 95 % of the time, and twice the envs gave < 10 % more SPS",
+        "The device limits the speed; more envs only wait for the device.",
         "set options that declare to help: a larger minibatch, a smaller net, mixed precision",
         "95 %: this project, without a published source. If few units are in use, launch_bound fires instead."},
        fmt::format("a granted GPU; {}; SPS of two settings", kGpuUse),
        GpuSaturated},
-      {{"launch_bound", "the GPU is awake >= 75 % of the time with < 30 % of its units in use",
+      {{"launch_bound", "the GPU is active >= 75 % of the time with < 30 % of its units in use",
         "There are many small kernels, which take longer to start than to run.",
         "set options that declare to help: a larger minibatch, a fused path",
         "75 and 30 %: this project, without a published source."},

@@ -93,7 +93,7 @@ std::optional<Evidence> GrownBy(const TrialData& trial, uint64_t best) {
   for (const CurvePoint& point : curve->second)
     if (std::isfinite(point.value)) (point.iteration <= best ? before : after) = point.value;
   if (before <= 0 || after <= 0) return std::nullopt;
-  return Evidence{kWeightNorm, after / before, kGrownNorm, "times its value before", fmt::format("since iteration {}", best)};
+  return Evidence{kWeightNorm, after / before, kGrownNorm, "times the earlier value", fmt::format("since iteration {}", best)};
 }
 
 struct Losses {
@@ -132,10 +132,10 @@ RuleVerdict UnstableLearning(const Case& c) {
   f.severity = Severity::kWarning;
   f.title = fmt::format("The return rose to {:.5g} and fell back to {:.5g}", worst->best.mean, worst->last.mean);
   f.evidence = {{"return", 100 * worst->share, 100 * kLostShare, "% of the gain lost",
-                 fmt::format("the best of {} windows was at iteration {}; the uniform baseline returns {:.5g}", kWindows,
+                 fmt::format("the best of {} windows was at iteration {}; uniform actions return {:.5g}", kWindows,
                              worst->best.last_iteration, *floor)},
                 moved};
-  f.effect = "The policy changes in smaller steps: the return rises more slowly and stays";
+  f.effect = "The policy changes in smaller steps: the return rises more slowly and does not fall back";
   f.moves = "return", f.direction = 1;
   f.confidence = c.trials.size() > 1 ? fmt::format("medium: {} of {} seeds", unstable, c.trials.size()) : "low: one seed";
   AddOptionFixes(c, "unstable_learning", &f.fixes);
@@ -178,7 +178,7 @@ RuleVerdict SpreadCollapsed(const Case& c) {
   f.title = fmt::format("The spread of the candidates' returns fell from {:.3g} to {:.3g}", worst.largest, worst.last);
   f.evidence = {{kSpread, 100 * worst.last / worst.largest, 100 * kCollapsedShare, "% of its largest value",
                  fmt::format("mean of the last of {} windows", kWindows)}};
-  f.effect = "The candidates' returns differ again, so steps have a direction and the return can rise";
+  f.effect = "The candidates' returns differ again, so an update has a direction and the return can rise";
   f.moves = "return", f.direction = 1;
   f.confidence = c.trials.size() > 1 ? fmt::format("medium: {} of {} seeds", collapsed, c.trials.size()) : "low: one seed";
   AddOptionFixes(c, "spread_collapsed", &f.fixes);
@@ -259,26 +259,25 @@ RuleVerdict OutOfMemory(const Case& c) {
 std::vector<Rule> LearningRules() {
   return {
       {{"unstable_learning",
-        "in more than half of the seeds the last eighth of the iterations has lost > 50 % of the gain in return. The gain is "
-        "the best eighth minus the first eighth, or minus the uniform baseline. Gain and loss are > 3 standard errors, and "
-        "since then train/kl is > 0.03 nat or train/clip_fraction > 0.3. For learners with neither, train/weight_norm grew by "
-        "> 20 %",
-        "Each update changed the policy by more than an iteration's data justify, which overwrites earlier learning.",
+        "in more than half of the seeds, the return of the last eighth of the iterations has lost > 50 % of its gain. The gain "
+        "is the best eighth minus the first eighth, or minus the return of uniform actions. Gain and loss are > 3 standard "
+        "errors, and since the best eighth train/kl is > 0.03 nat or train/clip_fraction > 0.3. For learners that record "
+        "neither, train/weight_norm grew by > 20 %",
+        "Each update changed the policy more than the data of one iteration justify, which overwrites earlier learning.",
         "set options that declare to help: a smaller step, less noise",
         "50 %, 3, and the two limits: thresholds of this project. Usual KL targets are 0.01 to 0.02; a clip range of 0.2 "
-        "mostly clips 10 to "
-        "20 % of the samples."},
+        "mostly clips 10 to 20 % of the samples."},
        fmt::format("the return of at least {} iterations, floor_uniform/return, and train/kl, train/clip_fraction or {}",
                    kLeastReturns, kWeightNorm),
        UnstableLearning,
        /*sees_out_of_memory=*/false,
        /*holds_when_busy=*/true},
       {{"spread_collapsed",
-        "in more than half of the seeds the last eighth of the iterations has < 10 % of the largest eighth's train/return_std, "
-        "and the return is not at its best",
-        "All candidates earn about the same, so a step has no direction.",
+        "in more than half of the seeds, train/return_std of the last eighth of the iterations is < 10 % of its largest "
+        "eighth, and the return is not at its best",
+        "All candidates have about the same return, so an update has no direction.",
         "set options that declare to help: more noise, a smaller step",
-        "10 %: this project, without a published source. A collapse at the best return is the goal and no fault."},
+        "10 %: this project, without a published source. At the best return, equal candidates are the goal and no fault."},
        fmt::format("{} and the return of at least {} iterations, floor_uniform/return", kSpread, kLeastReturns),
        SpreadCollapsed,
        /*sees_out_of_memory=*/false,

@@ -38,11 +38,11 @@ RuleVerdict CpuSaturated(const Case& c) {
   if (flat) {
     f.severity = Severity::kWarning;
     f.cause = fmt::format(
-        "The cores are busy, but the step from {} to {} added only {:.1f} % SPS: the added rows do not use the time.",
+        "The cores are busy, but the step from {} to {} added only {:.1f} % SPS: the added envs do not use the time.",
         flat->from->name, flat->to->name, flat->gain_pct.value);
     if (f.fixes.empty()) {
       AddFix(c, flat->path(), flat->ValueIn(LastGoodPoint(*c.parallel, *flat)), &f.fixes);
-      f.effect = "Fewer rows reach about the same SPS: parallel efficiency rises";
+      f.effect = "Fewer envs reach about the same SPS: parallel efficiency rises";
       f.moves = "efficiency_pct";
     }
   }
@@ -92,7 +92,7 @@ bool ExplainWaits(const Case& c, Finding* f) {
     f->confidence = "high: more threads than cores";
   } else {
     f->cause =
-        "As far as is known, the trial has no more threads than granted cores, so other programs wanted these cores. Do not "
+        "The trial has no more threads than granted cores, as far as recorded, so other programs wanted these cores. Do not "
         "trust the times of this batch; repeat it on a quiet machine.";
     f->effect = "Without the other programs, threads wait less";
     f->confidence = "medium: other programs were not recorded";
@@ -118,7 +118,7 @@ RuleVerdict Oversubscribed(const Case& c) {
         {measure, *wait, kRunQueueWaitPct, sampled ? "% of CPU time" : "% of threads' time", c.Window(measure)});
   if (presses) f.evidence.push_back({kCpuPsi, *pressure, kCpuPressure, "% of time", c.Window(kCpuPsi)});
   if (!waits)
-    f.title = fmt::format("Some task waits for a core for {:.0f} % of the time", *pressure);
+    f.title = fmt::format("At least one task waits for a core for {:.0f} % of the time", *pressure);
   else
     f.title = sampled ? fmt::format("Threads wait for a core {:.2g} times as long as they run", *wait / 100)
                       : fmt::format("Threads wait for a core for {:.0f} % of their time", *wait);
@@ -154,7 +154,7 @@ RuleVerdict IoStalled(const Case& c) {
   if (*pressure <= kIoPressure) return Quiet();
   Finding f;
   f.leads = false;
-  f.title = fmt::format("Some task waits for storage for {:.0f} % of the time", *pressure);
+  f.title = fmt::format("At least one task waits for storage for {:.0f} % of the time", *pressure);
   f.evidence = {{kIoPsi, *pressure, kIoPressure, "% of time", c.Window(kIoPsi)}};
   f.effect = "The trial writes less and waits less for storage";
   f.moves = kIoPsi, f.direction = -1;
@@ -170,13 +170,12 @@ std::vector<Rule> MachineRules() {
   return {
       {{"cpu_saturated", "the trial uses >= 90 % of its CPU quota, mean after the first iteration",
         "The granted cores are busy, as they should be for an experiment on processors. The machine is the limit.",
-        "raise resources.cpus; if rows were added without gain, return to the last good setting",
-        "90 %: thresholds of this project. It is a note if the cores are well used, and a warning if a doubling of rows added "
-        "< 10 % SPS at "
-        "a core efficiency < 80 %."},
+        "raise resources.cpus; if more envs did not raise SPS, return to the last good setting",
+        "90 %: thresholds of this project. A note if the cores are well used; a warning if twice the envs gave < 10 % more SPS "
+        "at a core efficiency < 80 %."},
        fmt::format("{}; core efficiency, to separate note and warning", kQuota),
        CpuSaturated},
-      {{"cpu_throttled", "the kernel stopped the trial in > 5 % of the quota's periods",
+      {{"cpu_throttled", "the kernel stopped the trial in > 5 % of the periods of its CPU quota",
         "More threads run at the same time than the CPU quota covers, so all of them stop until the next period.",
         "lower rollout.threads to the quota, or raise the quota", "5 %: thresholds of this project."},
        fmt::format("{}, which needs a CPU quota; cores used and percent of the quota, for its size", kThrottled),
@@ -198,7 +197,7 @@ std::vector<Rule> MachineRules() {
         "lower rollout.threads to the granted cores. If the trial has no more threads than cores, use a quiet machine",
         "10 % and 20: thresholds of this project. Other programs can cause the pressure, because it may be measured for the "
         "whole machine. "
-        "Then all findings from times are void."},
+        "In that case, ignore all findings that use times."},
        fmt::format("{}, {} or {}; learner_threads and the granted cores, for the change", kWait, kWaitShare, kCpuPsi),
        Oversubscribed,
        /*sees_out_of_memory=*/false,
@@ -206,7 +205,7 @@ std::vector<Rule> MachineRules() {
       {{"ram_near_limit",
         "peak memory is >= 90 % of the control group's limit, or of the machine's memory if there is no limit",
         "A slightly larger rollout, checkpoint or evaluation may end the trial.",
-        "use fewer rows per runner, then fewer runners; collect a smaller rollout",
+        "use fewer envs per runner, then fewer runners; collect a smaller rollout",
         "90 %: as in torch_tb_profiler and nvitop, whose limits are 80 (high) and 90 (higher)."},
        fmt::format("{} or {}", kMemoryLimit, kRam),
        RamNearLimit,
@@ -215,8 +214,7 @@ std::vector<Rule> MachineRules() {
       {{"io_stalled", "storage pressure (some) > 20 % of the time, mean after the first iteration",
         "Tasks wait for storage while the trial or another program writes checkpoints, logs or other files.",
         "raise checkpoint.every_iterations; put output.dir on a local disk",
-        "20: this project, without a published source. A note that never leads, because other programs can cause the "
-        "pressure."},
+        "20: this project, without a published source. Always a note, because other programs can cause the pressure."},
        kIoPsi,
        IoStalled,
        /*sees_out_of_memory=*/false,

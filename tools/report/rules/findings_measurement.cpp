@@ -100,7 +100,7 @@ RuleVerdict NoisyMeasurement(const Case& c) {
   f.evidence = {{"SPS", noise->cv_pct, kNoisePct, "% coefficient of variation",
                  fmt::format("{} {}", noise->n, seeds ? "seeds" : "iterations after the first")}};
   if (noise->outliers) f.evidence.push_back({"SPS", static_cast<double>(noise->outliers), 0, "outliers", f.evidence[0].window});
-  f.effect = "The mean stays; its confidence interval narrows with the square root of the number of measurements";
+  f.effect = "The expected speed does not change; four times as many measurements halve the width of its confidence interval";
   f.confidence = noise->n >= 10 ? "high: ten or more values" : fmt::format("medium: only {} values", noise->n);
   const uint64_t planned = c.planned_seeds;
   if (seeds) AddFix(c, "sweep.seeds.n", planned, std::max<uint64_t>(5, 2 * planned), &f.fixes);
@@ -135,12 +135,13 @@ RuleVerdict PrecisionNotReached(const Case& c) {
       fmt::format("{} {} in {:.1f} s", iterations, iterations == 1 ? "iteration" : "iterations", seconds);
   Finding f;
   f.severity = Severity::kInfo;
-  f.title = reached ? fmt::format("SPS is known to ± {:.1f} % after {}, the goal is ± {:g} %", reached->value, window, wanted)
-                    : fmt::format("SPS of {} has no interval, the goal is ± {:g} %", window, wanted);
+  f.title = reached ? fmt::format("SPS is known to ± {:.1f} % after {}; report.precision asks for ± {:g} %", reached->value,
+                                  window, wanted)
+                    : fmt::format("SPS of {} has no interval; report.precision asks for ± {:g} %", window, wanted);
   f.evidence = reached ? std::vector<Evidence>{{"precision/reached_pct", reached->value, wanted, "%", window}}
                        : std::vector<Evidence>{{"precision/iterations", static_cast<double>(iterations), std::nullopt,
                                                 iterations == 1 ? "iteration" : "iterations", window}};
-  f.effect = "The interval narrows with the square root of the number of iterations";
+  f.effect = "Four times as many iterations halve the width of the interval";
   f.confidence = "high: the trial recorded its interval";
   AddMoreTime(c, &f.fixes);
   return Fires(reached ? reached->value / wanted : static_cast<double>(kLeastIterations), f);
@@ -161,13 +162,13 @@ RuleVerdict ThreadsMismatch(const Case& c) {
   f.effect = "All planned threads share the work, so SPS rises";
   f.confidence = "high: the trial recorded its threads";
   if (*pool != planned) {
-    f.title = fmt::format("The learner has {:g} threads, {:g} were planned", *pool, planned);
+    f.title = fmt::format("The learner has {:g} threads; {:g} were planned", *pool, planned);
     f.evidence = {{"learner_threads", *pool, planned, "threads", c.Window("learner_threads")}};
     return Fires(std::abs(*pool - planned), f, "pool");
   }
   const double collect_plan = configured || !runners ? planned : std::min(planned, static_cast<double>(*runners));
   if (!collecting || *collecting == collect_plan) return Quiet();
-  f.title = fmt::format("{:g} threads collect, {:g} were planned", *collecting, collect_plan);
+  f.title = fmt::format("{:g} threads collect; {:g} were planned", *collecting, collect_plan);
   f.evidence = {{"threads", *collecting, collect_plan, "threads", c.Window("threads")}};
   f.cause = "A plugin that is not thread-safe (no ROWS_CONCURRENT) limits the number of threads that collect.";
   return Fires(std::abs(*collecting - collect_plan), f, "collecting");
@@ -179,7 +180,7 @@ std::vector<Rule> MeasurementRules() {
   return {
       {{"noisy_measurement",
         "SPS has a coefficient of variation > 5 % over ten or more iterations after the first, of 5 s or more, or over three "
-        "or more seeds. It also fires if one of five or more values is a Tukey outlier (beyond 1.5 interquartile ranges; "
+        "or more seeds. The rule also fires if one of five or more values is a Tukey outlier (beyond 1.5 interquartile ranges; "
         "extreme: beyond 3) and > 5 % off the median",
         "The speed depends on something other than the setting: other programs, the machine's clock, episodes of uneven cost.",
         "raise budget.iterations, report.max_time or sweep.seeds.n; use a quiet machine",
@@ -192,15 +193,16 @@ std::vector<Rule> MeasurementRules() {
         "its speed",
         "Iterations are long for report.max_time, or their times differ: other programs, episodes of uneven cost.",
         "raise report.max_time; use a quiet machine",
-        "Exact. Differences between settings are judged by seeds, not by this interval."},
+        "The trial applied this rule itself. Seeds, not this interval, show if one setting is faster."},
        "the precision recorded by the trial, with report.precision set",
        PrecisionNotReached},
       {{"threads_mismatch",
-        "the trial's pool does not have the planned number of threads (rollout.threads, or the granted cores), or fewer of "
-        "them collect than planned (min(runners, cores), or all if rollout.threads is set)",
+        "the trial does not have the planned number of threads (rollout.threads, or the granted cores), or fewer threads "
+        "collect than planned (min(runners, cores), or all if rollout.threads is set)",
         "The trial saw fewer cores than it was granted, or was not started as planned.",
         "leave the file as it is; check the trial's affinity and the plugins' flags",
-        "Exact. Only the host's pool counts: the environment limits LibTorch to one thread of its own, which is not measured."},
+        "No tolerance: one thread is enough. Only the host's threads count; LibTorch has one thread of its own, which is not "
+        "measured."},
        "learner_threads and threads; rollout.threads or the granted cores",
        ThreadsMismatch},
   };

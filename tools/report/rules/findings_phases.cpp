@@ -39,7 +39,7 @@ RuleVerdict EnvBound(const Case& c) {
   f.evidence = {{"phase/env_step + phase/env_reset", share, kEnvPct, "%", kWindow}};
   f.effect = "More cores step envs, so SPS rises";
   f.moves = "SPS", f.direction = 1;
-  f.confidence = "high: phases and threads are measured";
+  f.confidence = "high: the trial measured its phases and threads";
   if (threads >= static_cast<double>(*cores)) {
     f.cause = fmt::format("Every granted core ({}) steps envs already: the machine is the limit.", *cores);
     AddMoreCores(c, &f.fixes);
@@ -49,10 +49,10 @@ RuleVerdict EnvBound(const Case& c) {
   f.cause = fmt::format("{:.0f} of {} cores step envs while the others wait.", threads, *cores);
   if (configured) AddFix(c, "rollout.threads", *cores, &f.fixes);
   if (*runners < *cores) AddFix(c, kRunnersPath, *cores, &f.fixes);
-  if (f.fixes.empty()) f.cause += " There are enough runners: a plugin that is not thread-safe limits them to one thread.";
+  if (f.fixes.empty()) f.cause += " There are enough runners, but a plugin that is not thread-safe limits them to one thread.";
   if (const Setting* fills = SettingThatFills(c, *cores); fills && !f.fixes.empty()) {
     f.severity = Severity::kInfo;
-    f.cause += fmt::format(" {}, in this batch, uses all cores.", fills->name);
+    f.cause += fmt::format(" The setting {} of this batch uses all cores.", fills->name);
   }
   // With fewer threads, more gain is possible.
   return Fires(share * static_cast<double>(*cores) / std::max(1.0, threads), f, "idle cores");
@@ -75,7 +75,7 @@ void AddMoreRunners(const Case& c, uint64_t runners, uint64_t cores, Finding* f)
 
 void AddMoreRows(const Case& c, uint64_t of_a_call, uint64_t rows, bool takes_all, Finding* f) {
   f->cause += fmt::format("{}Each call acts for {} only, so its fixed cost dominates.", f->cause.empty() ? "" : " ",
-                          of_a_call == 1 ? "one row" : fmt::format("{} rows", of_a_call));
+                          of_a_call == 1 ? "one env" : fmt::format("{} envs", of_a_call));
   if (c.Count("rollout.chunk_rows") && !takes_all) AddFix(c, "rollout.chunk_rows", kFewRows, &f->fixes);
   if (rows < kFewRows) AddFix(c, kRowsPath, kFewRows, &f->fixes);
 }
@@ -88,7 +88,7 @@ RuleVerdict CollectionBound(const Case& c) {
   const double envs = c.BusyShare({"env_step", "env_reset"}), acts = c.BusyShare({"infer"}), share = envs + acts;
   if (share <= kCollectionPct || envs > kEnvPct) return Quiet();
   const std::optional<uint64_t> cores = c.Cores(), runners = c.Count(kRunnersPath), rows = c.Count(kRowsPath);
-  if (!cores || !runners || !rows) return Silent("the granted cores or the number of runners and rows were not recorded");
+  if (!cores || !runners || !rows) return Silent("the granted cores, or the numbers of runners and envs, were not recorded");
   const uint64_t planned = PlannedRowsOfACall(c, *rows);
   const uint64_t of_a_call = static_cast<uint64_t>(c.Value("chunk_rows").value_or(static_cast<double>(planned)));
   // A plugin that is not thread-safe gets the rows of all runners in each call: more runners add rows, but use no more cores.
@@ -107,7 +107,7 @@ RuleVerdict CollectionBound(const Case& c) {
   if (few_runners) AddMoreRunners(c, *runners, *cores, &f);
   if (few_rows) AddMoreRows(c, of_a_call, *rows, takes_all, &f);
   f.effect =
-      "Collecting gets faster: sampling_sps rises. With more rows each rollout is shorter for the same batch: compare returns";
+      "Collecting gets faster: sampling_sps rises. With more envs, each rollout is shorter for the same batch: compare returns";
   return Fires(share, f, few_runners ? "few runners" : "few rows");
 }
 
@@ -169,20 +169,20 @@ std::vector<Rule> PhaseRules() {
         "cores; else raise resources.cpus",
         "70 %: thresholds of this project. Idle time does not count, because unused cores would hide the cases in which more "
         "runners help. "
-        "A note if all cores are busy, or if another setting of the batch uses them."},
+        "A note if all cores are busy, or if a different setting of the batch uses them."},
        "phase/*; the granted cores, and threads",
        EnvBound},
       {{"collection_bound",
         "infer, env_step and env_reset together take > 70 % of the time in which threads are not idle, and env_step and "
-        "env_reset without infer do not. In addition, a call acts for fewer than 16 rows (and infer is at least 40 % of the "
+        "env_reset without infer do not. In addition, a call acts for fewer than 16 envs (and infer is at least 40 % of the "
         "three), or there are fewer "
         "runners than cores and no other setting of the batch has one per core",
-        "Collecting limits the speed: envs and action selection alternate on few rows or few threads.",
+        "Collecting limits the speed: env steps and action selection alternate, on few envs or few threads.",
         "raise rollout.num_env_runners to the cores; raise rollout.num_envs_per_env_runner (or rollout.chunk_rows, if set) to "
         "16",
-        "70 %, 40 %, and 16 rows, which is the host's largest automatic chunk: thresholds of this project. Idle time does not "
+        "70 %, 40 %, and 16 envs, which is the host's largest automatic chunk: thresholds of this project. Idle time does not "
         "count."},
-       "phase/*; the granted cores, runners and rows",
+       "phase/*; the granted cores, runners and envs",
        CollectionBound},
       {{"update_bound",
         "update_forward, update_backward and update_optim take > 50 % of the time in which threads are not idle",

@@ -30,10 +30,10 @@ Growth GrownPhase(const Case& from, const Case& to) {
 
 // If the gain may be 10 % or more, the step is not shown to be flat, whatever the number of measurements.
 std::string ConfidenceIn(const Number& gain_pct) {
-  if (!gain_pct.low || !gain_pct.high) return "low: too few seeds for an interval of the gain";
+  if (!gain_pct.low || !gain_pct.high) return "low: there are too few seeds for an interval of the gain";
   const std::string interval = fmt::format("the interval of the gain ({:.1f} to {:.1f} %)", *gain_pct.low, *gain_pct.high);
   if (*gain_pct.high >= kFlatGainPct) return fmt::format("low: {} includes {:g} %", interval, kFlatGainPct);
-  if (gain_pct.n < 3) return fmt::format("medium: {} rests on only {} measurements", interval, gain_pct.n);
+  if (gain_pct.n < 3) return fmt::format("medium: {} comes from only {} measurements", interval, gain_pct.n);
   return fmt::format("high: {} is below {:g} %", interval, kFlatGainPct);
 }
 
@@ -44,7 +44,7 @@ struct PhaseMeaning {
 constexpr PhaseMeaning kMeanings[] = {
     {"env_", "Steps of envs cost more: cores share memory and caches, and physical cores share hyperthreads."},
     {"infer", "Action selection costs more: its calls are too small for more threads, or the net grew out of the caches."},
-    {"update_", "The learner's update takes a larger part, and more rows do not shorten it (see update_bound)."},
+    {"update_", "The learner's updates take a larger part of the time, and more envs do not shorten them (see update_bound)."},
     {"idle", "Threads wait for the slowest chunk, or there are fewer chunks than threads."},
     {"sync", "Weights are copied more often (see sync_overhead)."},
     {"obs_transfer", "More observations are copied (see transfer_bound)."},
@@ -61,9 +61,8 @@ std::string MeaningOf(const std::string& phase) {
 std::string AboutProcesses(const Case& c) {
   if (const uint64_t workers = c.Count("rollout.workers").value_or(0); workers > 0)
     return fmt::format(" {} rollout workers exchange weights and rollouts once per iteration (phase sync).", workers);
-  return " No process lies between envs and learner: the trial's threads step the envs and write into the learner's buffers, "
-         "so "
-         "fewer and larger runners save no communication.";
+  return " The trial's threads step the envs and write into the learner's buffers without another process, so fewer and larger "
+         "runners save no communication.";
 }
 
 // Makes a case from a setting's usable trials.
@@ -80,9 +79,9 @@ Case CaseOf(const Case& like, const Setting& setting) {
 // A step without much to gain is no bottleneck: its rows share cores that already do as much as one row's core did. Core
 // efficiency distinguishes it from a step whose new cores bring nothing.
 RuleVerdict SpeedupFlat(const Case& c) {
-  if (!c.parallel) return Silent("the report does not compare runners and rows");
+  if (!c.parallel) return Silent("the report does not compare numbers of runners and envs");
   if (!c.setting || StepsTo(*c.parallel, *c.setting).empty())
-    return Silent("no two settings differ only in runners or only in rows");
+    return Silent("no two settings differ only in runners or only in envs per runner");
   const std::optional<Step> flat = FlatStepTo(*c.parallel, *c.setting);
   if (!flat) return Quiet();
   const Setting& good = LastGoodPoint(*c.parallel, *flat);
@@ -97,8 +96,8 @@ RuleVerdict SpeedupFlat(const Case& c) {
   f.evidence = {{"SPS", gain.value, kFlatGainPct, "% per doubling", window}};
   if (const std::optional<double>& core = flat->to->core_efficiency_pct)
     f.evidence.push_back({"core_efficiency_pct", *core, kFullCoresPct, "%", flat->to->name});
-  f.cause = full ? "The cores were nearly full before the step, so added rows only share them. This is no bottleneck."
-                 : "The added runners or rows do not keep the cores busy.";
+  f.cause = full ? "The cores were nearly full before, so the added envs only share them. This is no bottleneck."
+                 : "The added runners or envs do not keep the cores busy.";
   const Case from = CaseOf(c, *flat->from);
   const Growth grown = from.trials.empty() ? Growth{} : GrownPhase(from, c);
   if (!grown.phase.empty())
@@ -106,7 +105,7 @@ RuleVerdict SpeedupFlat(const Case& c) {
                            MeaningOf(grown.phase));
   f.cause += AboutProcesses(c);
   AddFix(c, flat->path(), flat->ValueIn(good), &f.fixes);
-  f.effect = fmt::format("Fewer rows reach about the same SPS: parallel efficiency rises to the value of {}", good.name);
+  f.effect = fmt::format("Fewer envs reach about the same SPS: parallel efficiency rises to the value of {}", good.name);
   f.moves = "efficiency_pct", f.direction = 1;
   f.confidence = ConfidenceIn(gain);
   return Fires(kFlatGainPct - gain.value, f, grown.phase);
@@ -116,12 +115,12 @@ RuleVerdict SpeedupFlat(const Case& c) {
 
 std::vector<Rule> ScalingRules() {
   return {
-      {{"speedup_flat", "doubling runners or rows adds < 10 % SPS (other factors are converted to a doubling)",
-        "Something other than the number of rows limits the speed.",
+      {{"speedup_flat", "twice the runners or envs gave < 10 % more SPS (other factors are converted to a doubling)",
+        "Something other than the number of envs limits the speed.",
         "set rollout.num_env_runners or rollout.num_envs_per_env_runner back to the last good point",
-        "10 %: this project, without a published source. A note if core efficiency is >= 80 %, because a core that one row "
-        "fills cannot gain from a second row. Otherwise a warning."},
-       "SPS of two settings that differ only in runners or only in rows; phase/*, to name the phase that grew",
+        "10 %: this project, without a published source. A note if core efficiency is >= 80 %, because a core that one env "
+        "fills cannot gain from a second env. Otherwise a warning."},
+       "SPS of two settings that differ only in runners or only in envs per runner; phase/*, to name the phase that grew",
        SpeedupFlat},
   };
 }

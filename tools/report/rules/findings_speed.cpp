@@ -14,7 +14,7 @@ namespace {
 constexpr double kMostCoreEfficiencyPct = 105, kSlowSeconds = 1, kMostUpdatePct = 50;
 
 RuleVerdict CoreEfficiencyTooHigh(const Case& c) {
-  if (!c.parallel || !c.setting) return Silent("the report does not compare runners and rows");
+  if (!c.parallel || !c.setting) return Silent("the report does not compare numbers of runners and envs");
   const std::optional<double>& core = c.setting->core_efficiency_pct;
   if (!core) return Silent("the setting or its baseline has no speed, or the granted cores were not recorded");
   if (*core <= kMostCoreEfficiencyPct) return Quiet();
@@ -26,9 +26,9 @@ RuleVerdict CoreEfficiencyTooHigh(const Case& c) {
   f.severity = Severity::kInfo;
   f.title = fmt::format("Core efficiency of {:.1f} %: each core did more than the baseline's, {}", *core, baseline.name);
   f.evidence = {{"core_efficiency_pct", *core, kMostCoreEfficiencyPct, "%", c.setting->name}};
-  f.effect = "Core efficiency falls to 100 % or below; if it stays, shared calls cause the gain";
+  f.effect = "Core efficiency falls to 100 % or below; if it stays above, shared calls cause the gain";
   f.moves = "core_efficiency_pct", f.direction = -1;
-  f.confidence = fmt::format("high: its interval is {:.1f} to {:.1f} %", *measured.low, *measured.high);
+  f.confidence = fmt::format("high: the 95 % interval is {:.1f} to {:.1f} %", *measured.low, *measured.high);
   return Fires(*core - kMostCoreEfficiencyPct, f);
 }
 
@@ -61,8 +61,8 @@ RuleVerdict SlowUpdates(const Case& c) {
 
 std::vector<Rule> SpeedRules() {
   return {{{"core_efficiency_high", "the 95 % interval of core efficiency lies above 105 %",
-            "The machine was slower while the baseline ran (other programs, its clock, a cold start), or the rows of a runner "
-            "share policy calls, which a single row cannot.",
+            "The machine was slower while the baseline ran (other programs, its clock, a cold start), or the envs of a runner "
+            "share policy calls, which a single env cannot.",
             "leave the file as it is; measure the baseline again, with more seeds, on a quiet machine",
             "105 %: this project, without a published source. A core as fast as the baseline's has 100 %."},
            "SPS of the setting and of its baseline over several seeds; the granted cores",
@@ -71,7 +71,7 @@ std::vector<Rule> SpeedRules() {
             "The micro-batches of an update are computed one after the other.",
             "halve gradient_accumulation_steps, which halves the effective batch; set options that declare to help",
             "1 s: this project, without a published source. A note, because a smaller batch also changes the learning."},
-           "iteration_s and phase/*; without options for accumulation it stays quiet",
+           "iteration_s and phase/*; a learner with options for gradient accumulation",
            SlowUpdates}};
 }
 

@@ -19,12 +19,12 @@ RuleVerdict UseTarget(const Case& c) {
   if (!used) return Silent(NotMeasured(c, kUtil));
   if (*used >= kUseTargetPct) return Quiet();
   Finding f;
-  f.title = fmt::format("The GPU is awake {:.0f} % of the time, the target is {:g} %", *used, kUseTargetPct);
+  f.title = fmt::format("The GPU is active {:.0f} % of the time, the target is {:g} %", *used, kUseTargetPct);
   f.evidence = {{kUtil, *used, kUseTargetPct, "%", c.Window(kUtil)}};
   if (const std::optional<double> watts = c.Value(kPower)) f.evidence.push_back({kPower, *watts, {}, "W", c.Window(kPower)});
-  f.effect = "Each call of the device serves more rows, so it is awake more of the time and SPS rises";
+  f.effect = "Each call of the device serves more envs, so the device is active for longer and SPS rises";
   f.moves = kUtil, f.direction = 1;
-  f.confidence = "medium: the trial may wait for something else, see the phases";
+  f.confidence = "medium: the trial may wait for something else than the GPU; see the phases";
   AddDoubled(c, kRowsPath, "[1,)", &f.fixes);
   AddOptionFixes(c, "gpu_use_target", &f.fixes);
   return Fires(kUseTargetPct - *used, f);
@@ -38,7 +38,7 @@ RuleVerdict MemoryTarget(const Case& c) {
   Finding f;
   f.title = fmt::format("GPU memory reached {:.0f} %, the target is {:g} %", *peak, kMemoryTargetPct);
   f.evidence = {{kMemory, *peak, kMemoryTargetPct, "%", c.PeakWindow(kMemory)}};
-  f.effect = "More rows or larger chunks use the idle memory";
+  f.effect = "More envs or larger chunks use the idle memory";
   f.moves = kMemory, f.direction = 1;
   f.confidence = "medium: other programs' memory counts too";
   AddDoubled(c, kRowsPath, "[1,)", &f.fixes);
@@ -50,14 +50,14 @@ RuleVerdict MemoryTarget(const Case& c) {
 
 std::vector<Rule> TargetRules() {
   return {
-      {{"gpu_use_target", "the GPU is awake < 90 % of the time, mean after the first iteration",
+      {{"gpu_use_target", "the GPU is active < 90 % of the time, mean after the first iteration",
         "The device sometimes waits for the rest of the trial.",
         "raise rollout.num_envs_per_env_runner, and set options that declare to help",
-        "90 %: a target of this project, missed by most trials whose envs run on processors. Compare the power shown with it: "
-        "an awake device that draws little has little to do."},
+        "90 %: a target of this project, missed by most trials whose envs run on processors. Compare the power that the "
+        "finding shows: an active device that draws little power has little to do."},
        fmt::format("a granted GPU; {}; {} if available", kUtil, kPower),
        UseTarget},
-      {{"gpu_memory_target", "GPU memory in use never reached 80 %", "The memory has room for more rows or larger chunks.",
+      {{"gpu_memory_target", "GPU memory in use never reached 80 %", "The memory has room for more envs or larger chunks.",
         "raise rollout.num_envs_per_env_runner, and set options that declare to help", "80 %: a target of this project."},
        fmt::format("a granted GPU; {}", kMemory),
        MemoryTarget},

@@ -32,7 +32,7 @@ MISFITS = (KeyError, TypeError, ValueError, AttributeError, IndexError, Arithmet
 
 
 def misfit(path: Path, kind: str, error: Exception) -> str:
-    return f"{path}: its content is not as {kind} files have it ({type(error).__name__}: {str(error)[:100]})"
+    return f"{path}: expected the content of a {kind} file, got something else ({type(error).__name__}: {str(error)[:100]})"
 
 
 def read_settings(file: Path, run: Run) -> None:

@@ -200,7 +200,7 @@ class Grouping:
         newest = max(same, key=lambda run: (run.points() > 0, run.state == COMPLETED, run.time_base or newest_change(run), run.name))
         for run in same:
             if run is not newest:
-                self.notes.append(f"{run.name} has the settings and the seed {seed} of {newest.name}, which is newer and counts")
+                self.notes.append(f"{run.name} and {newest.name} have the same settings and seed {seed}; only {newest.name} counts, because it is newer")
         return newest
 
     def _joined(self, runs: list[Run]) -> list[Run]:

@@ -64,7 +64,7 @@ TEST(ReplyError, RejectsPathsThatAreMissingOrNotInTheSpace) {
   json reply = Good();
   reply["params"].erase("lr");
   EXPECT_EQ(ReplyError(kAsk, reply, Known()), "it suggests no value for lr");
-  EXPECT_EQ(ErrorWith("seed\n", 1), R"(it suggests a value for seed\n, which is not in the space)");
+  EXPECT_EQ(ErrorWith("seed\n", 1), R"(it suggests a value for seed\n, which is not in sweep.search.space)");
   for (const json& params : {json(), json::array(), json(3)}) {
     reply["params"] = params;
     EXPECT_THAT(ReplyError(kAsk, reply, Known()), HasSubstr("expected an object as \"params\"")) << params;

@@ -149,7 +149,8 @@ TEST_F(DamageTest, RejectsHostileFilesOfAnAttempt) {
   EXPECT_THAT(Found(), ElementsAre("attempt-2/metrics.jsonl: expected 4 iterations, including earlier attempts, got 3"));
   std::filesystem::remove(result);
   ASSERT_EQ(mkfifo(result.c_str(), 0600), 0);
-  EXPECT_THAT(Found(), ElementsAre("attempt-2/result.json: expected the trial's result, got what is no regular file"));
+  EXPECT_THAT(Found(),
+              ElementsAre("attempt-2/result.json: expected the trial's result, got something else than a regular file"));
 }
 
 // It resumed from a checkpoint of an older version, which did not record earlier files.

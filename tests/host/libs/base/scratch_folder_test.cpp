@@ -43,7 +43,7 @@ TEST(OwnFolder, RejectsWhatOthersMayHaveMade) {
   EXPECT_THAT(ErrorOf(link), HasSubstr("it is not a folder"));
   EXPECT_THAT(ErrorOf(file), HasSubstr("it is not a folder"));
   chmod(target.c_str(), 0777);
-  EXPECT_THAT(ErrorOf(target), HasSubstr("others can write to it"));
+  EXPECT_THAT(ErrorOf(target), HasSubstr("other users can write to it"));
   EXPECT_THAT(ErrorOf(shared.path() / "missing/own"), HasSubstr("cannot be created"));
 }
 

@@ -29,7 +29,7 @@ TEST(Catalog, SuggestsTheNearestName) {
   EXPECT_EQ(catalog.Find(BP_KIND_ENV, "goood", &why_not), nullptr);
   EXPECT_EQ(why_not, "there is no env 'goood'; did you mean 'good'?" + where + "\nhint: env: good");
   EXPECT_EQ(catalog.Find(BP_KIND_MONITOR, "good", &why_not), nullptr);
-  EXPECT_EQ(why_not, "there is no monitor 'good': it is one of kind env" + where);
+  EXPECT_EQ(why_not, "there is no monitor 'good'; the plugin 'good' is of kind env" + where);
   EXPECT_EQ(catalog.Find(BP_KIND_MONITOR, "tableware", &why_not), nullptr);
   EXPECT_THAT(why_not, testing::AllOf(testing::StartsWith("there is no monitor 'tableware'; installed: alias_twice, "),
                                       HasSubstr(where + "; see docs/plugins.md\nhint: monitors: [")));
@@ -128,7 +128,7 @@ TEST(Catalog, RejectsASectionWithAHugeSize) {
     Overwrite(file, table + 64 * static_cast<uint64_t>(section) + 32,
               std::string(reinterpret_cast<const char*>(&size), sizeof size));
   EXPECT_THAT(SentenceOf([&] { ElfFile(file).Exports(); }),
-              HasSubstr("is damaged: a part of it has 34359738368 bytes, the limit is 67108864"));
+              HasSubstr("is damaged: a section has 34359738368 bytes, the limit is 67108864"));
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ TEST(Seal, ReportsACrashIfEndsOfChildrenAreIgnored) {
 }
 
 TEST(Seal, RejectsMoreTextThanTheSectionHolds) {
-  EXPECT_THAT(NotSealed("env_too_much_text"), HasSubstr("metadata is too long"));
+  EXPECT_THAT(NotSealed("env_too_much_text"), HasSubstr("description is too long"));
 }
 
 TEST(Seal, RejectsALibraryWithoutTheSection) {

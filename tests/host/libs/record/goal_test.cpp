@@ -56,9 +56,9 @@ TEST(Goal, OnlyStepsToItOrToANearerOneCompareTrialsThatEndThere) {
   EXPECT_EQ(WhyNotComparable(until, "steps_to(eval/return, 100)"), "");
   EXPECT_EQ(
       WhyNotComparable(until, "eval/return"),
-      "expected steps_to(eval/return, 475), got eval/return: trials end once they reach eval/return 475 (budget.until), so "
+      "expected steps_to(eval/return, 475), got eval/return: trials end when they reach eval/return 475 (budget.until), so "
       "last values are biased");
-  EXPECT_THAT(WhyNotComparable(until, "steps_to(eval/return, 480)"), HasSubstr("their time to a further goal is unknown"));
+  EXPECT_THAT(WhyNotComparable(until, "steps_to(eval/return, 480)"), HasSubstr("the time to a harder goal is unknown"));
   EXPECT_THAT(WhyNotComparable(until, "steps_to(eval/length, 3)"), HasSubstr("biased"));
   EXPECT_THAT(WhyNotComparable(until, "SPS"), HasSubstr("biased"));
   EXPECT_EQ(WhyNotComparable({"eval/loss", 0.5, 1, -1}, "steps_to(eval/loss, 0.9)"), "") << "a higher loss is nearer";

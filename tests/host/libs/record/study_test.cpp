@@ -138,7 +138,7 @@ TEST_F(StudyTest, PrunedSuggestionWithACompleteTrialIsComplete) {
   EXPECT_FALSE(Of().trials.at(0).came_to_end);
   EXPECT_TRUE(Of().trials.at(1).came_to_end);
   EXPECT_FALSE(Of().trials.at(2).came_to_end);
-  EXPECT_EQ(PrunedText(Of()), "2 pruned, of which 1 came to its end");
+  EXPECT_EQ(PrunedText(Of()), "2 pruned, of which 1 ran to its end");
 }
 
 TEST_F(StudyTest, SuggestionWithoutAPointHasAReason) {

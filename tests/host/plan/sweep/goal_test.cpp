@@ -67,7 +67,7 @@ TEST_F(GoalOfFile, RejectsOtherMeasuresOfComparisonsWithTheirPlaces) {
       PlanErrorsOf(With(goal_, arms + "  metric: eval/return\n")),
       ElementsAre(testing::AllOf(
           HasSubstr(
-              "e.yaml:8:3: error: compare.metric: expected steps_to(eval/return, 475), got eval/return: trials end once "),
+              "e.yaml:8:3: error: compare.metric: expected steps_to(eval/return, 475), got eval/return: trials end when "),
           HasSubstr("hint: metric: steps_to(eval/return, 475)"))));
   const std::string sweep = "sweep: {grid: {learner.options.lr: [0.1, 0.2]}}\n";
   EXPECT_THAT(PlanErrorsOf(With(goal_, sweep + "report: {kind: comparison, select: {metric: eval/return}}\n")),

@@ -168,9 +168,8 @@ TEST_F(PlanBudgetTest, AKeptScheduleExtendsTheTrial) {
 }
 
 TEST_F(PlanBudgetTest, RejectsSchedulesThatReadNoBudget) {
-  EXPECT_THAT(
-      PlanErrors("schedule_budget: {iterations: 3}\n"),
-      ::testing::ElementsAre(::testing::HasSubstr("expected trials whose learner's schedules read the budget, got none")));
+  EXPECT_THAT(PlanErrors("schedule_budget: {iterations: 3}\n"),
+              ::testing::ElementsAre(::testing::HasSubstr("expected a learner with schedules that read the budget, got none")));
   for (const char* wrong : {"{steps: 3}", "{}", "3", "{iterations: many}"})
     EXPECT_THAT(PlanErrors(std::string("schedule_budget: ") + wrong + "\n"),
                 ::testing::ElementsAre(::testing::HasSubstr("schedule_budget: ")))

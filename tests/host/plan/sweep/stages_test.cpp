@@ -154,7 +154,7 @@ TEST_F(StagesTest, EveryMistakeHasItsPlace) {
   EXPECT_THAT(PlanErrors(kTwo + "sweep: {grid: {env.options.legs: [2, 3]}}\n"),
               Each(HasSubstr("'env.options.legs' is set twice")));
   EXPECT_THAT(PlanErrors(kTwo + "sweep: {derive: {stages.stand.learner.options.epochs: \"1\"}}\n"),
-              Contains(HasSubstr("cannot be derived")));
+              Contains(HasSubstr("cannot derive a value for one stage")));
 }
 
 // In the words of version 0.1.

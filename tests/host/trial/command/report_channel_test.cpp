@@ -92,7 +92,7 @@ TEST(ReportLines, WarnsOncePerKind) {
   EXPECT_THAT(channel.Warnings(),
               testing::UnorderedElementsAre(AllOf(HasSubstr("other lines are ignored\n3 of them"), HasSubstr("hello")),
                                             AllOf(HasSubstr("NaN and Infinity are not JSON"), HasSubstr("\n3 lines")),
-                                            AllOf(HasSubstr("metric 'name': expected a number"), HasSubstr("\"run 1\"")),
+                                            AllOf(HasSubstr("metric 'name': expected numbers"), HasSubstr("\"run 1\"")),
                                             HasSubstr("metric 'list'")));
 }
 

@@ -111,7 +111,7 @@ TEST_F(DrawFiguresTest, ACrashCostsTheFiguresAfterItAndLeavesNoOldPicture) {
   ASSERT_TRUE(Has("one.png"));
   PretendPython("kill -SEGV $$");
   const Drawings drawings = DrawFigures({Bars("one")}, folder_);
-  EXPECT_EQ("no one.png: the program that draws them was ended by Segmentation fault", drawings.missing.at("one"));
+  EXPECT_EQ("no one.png: the program that draws figures was ended by Segmentation fault", drawings.missing.at("one"));
   EXPECT_FALSE(Has("one.png") || Has("figures/one.svg"));
   EXPECT_TRUE(Has("figures/one.vl.json"));
 }

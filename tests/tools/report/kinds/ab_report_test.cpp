@@ -66,7 +66,7 @@ TEST(AbReport, NotesThatNoBlockCanBeDiscarded) {
   EXPECT_THAT(AbReport({Set(trials)}, context).verdict, Contains(HasSubstr("so no block can be discarded")));
   for (TrialData& trial : trials) trial.measures["time/waiting_for_a_core_pct"] = Single(1);
   EXPECT_THAT(AbReport({Set(trials)}, context).verdict,
-              Contains(HasSubstr("only blocks whose own threads waited for a core are discarded")));
+              Contains(HasSubstr("a block is discarded only if threads of its own trials waited for a core")));
   for (TrialData& trial : trials) trial.measures["resources/run_queue_wait_pct"] = Single(1);
   const Document sampled = AbReport({Set(trials)}, context);
   EXPECT_THAT(sampled.verdict, Not(Contains(HasSubstr("discarded"))));
@@ -152,10 +152,10 @@ TEST(AbReport, NamesTheTasksOnWhichAnArmIsBetter) {
   const Document document = AbReport({Set(OnTwoTasks())}, TwoTasks());
   EXPECT_THAT(document.verdict[0],
               testing::StartsWith("b is better than a on 1 of 2 tasks: steep, where its return is higher by 70"));
-  EXPECT_THAT(document.verdict[0], HasSubstr("), 6 seeds each; on flat (return: a -490.8 ± 15.0, b -489.2 ± 15.0; ± 95 %; 6 "
-                                             "seeds each; difference 1.667 (95 % interval -16.71 to 20.05)) they are not shown "
-                                             "to differ. b wins: it is better than "
-                                             "a on some task and shown to be worse on none."));
+  EXPECT_THAT(document.verdict[0],
+              HasSubstr("), 6 seeds each; on flat (return: a -490.8 ± 15.0, b -489.2 ± 15.0; ± 95 %; 6 "
+                        "seeds each; difference 1.667 (95 % interval -16.71 to 20.05)) they are not shown "
+                        "to differ. b wins: it is better than a on at least one task and shown to be worse on none."));
   EXPECT_THAT(document.verdict[1], testing::StartsWith("Over 2 tasks, with 95 % intervals: P(b improves on a) 0.7"));
   EXPECT_THAT(document.verdict[1], HasSubstr("IQM of normalised scores: a 0.3"));
   EXPECT_THAT(document.verdict, Contains(testing::StartsWith("steep: b is better than a: its return is higher by 70")));

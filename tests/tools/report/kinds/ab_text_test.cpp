@@ -116,8 +116,9 @@ TEST(AbText, AnEarlyStopHasAnIntervalOverLooksAndABiasedLead) {
   EXPECT_EQ(SentencesOf(Of({{"a", kWorse}, {"b", kGood}}, {})),
             "b is better than a: its eval/return is higher by 10 (95 % interval 6.950 to 13.05). eval/return: a 3.00 ± 1.96, "
             "b 13.00 ± 1.96 (± 95 %; 5 seeds each). "
-            "It stopped at look 1 of 5, because the answer was known; with all looks, at most 5 % of comparisons of equal arms "
-            "find a difference. A lead at an early stop is biased upwards: expect a smaller one in new runs. "
+            "The comparison stopped at look 1 of 5, because the answer was known; with all looks, at most 5 % of comparisons "
+            "of equal arms "
+            "find a difference. A lead at an early stop is too large on average: expect a smaller lead in new runs. "
             "Below 10 seeds the interval of the IQM covers less than 95 %. ");
 }
 
@@ -130,7 +131,8 @@ TEST(AbText, AnEarlyStopIsNotKnownIfTheMachineWasBusy) {
   const std::vector<double> a = {100, 101, 99, 100, 102, 100}, b = {50, 51, 50, 49, 50, 50};
   const AbScores busy =
       Of({{"a", a}, {"b", b}}, {.speed = true, .scores = 1, .looks = 3, .disturbed = std::vector<char>(3, 1)});
-  EXPECT_THAT(WhyStopped(busy, Judge(busy.arms, busy.terms)), StartsWith("It stopped at look 2 of 3; with all looks"));
+  EXPECT_THAT(WhyStopped(busy, Judge(busy.arms, busy.terms)),
+              StartsWith("The comparison stopped at look 2 of 3; with all looks"));
   const AbScores once = Of({{"a", kWorse}, {"b", kGood}}, {.looks = 1});
   EXPECT_EQ(WhyStopped(once, Judge(once.arms, once.terms)),
             "Judged once: at most 5 % of comparisons of equal arms find a difference.");
@@ -143,11 +145,9 @@ TEST(AbText, ExplainsTestsThatDisagree) {
       HasSubstr(" The permutation test shows a difference, but Welch's test does not (p = 0.35). A few extreme scores or "
                 "unequal spreads can cause this; a verdict needs both. "));
   // By hand: 2 of C(6, 3) = 20 ways; Welch's interval is 100 +- 2.776 x sqrt(2 / 3).
-  EXPECT_THAT(
-      SentencesOf(Of({{"a", {1, 2, 3}}, {"b", {101, 102, 103}}}, {.scores = 3, .looks = 1})),
-      HasSubstr("difference 100 (95 % interval 97.73 to 102.3). The interval compares only these two arms and excludes 0, but "
-                "the permutation "
-                "test, which decides, shows no difference (p = 0.1)."));
+  EXPECT_THAT(SentencesOf(Of({{"a", {1, 2, 3}}, {"b", {101, 102, 103}}}, {.scores = 3, .looks = 1})),
+              HasSubstr("difference 100 (95 % interval 97.73 to 102.3). The interval of these two arms excludes 0, but the "
+                        "permutation test, which decides, shows no difference (p = 0.1)."));
 }
 
 TEST(AbText, ExplainsAVerdictNextToAnIntervalWithZero) {

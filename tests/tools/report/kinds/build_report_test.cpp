@@ -109,7 +109,7 @@ TEST(BuildReportOfOnePoint, NamesTheFigureThatItLeavesOut) {
   };
   const Document one = BarsOf(1), two = BarsOf(2);
   EXPECT_FALSE(Contains(names(one), "speeds")) << names(one);
-  EXPECT_EQ("Left out, because only one point has it: speeds.", BlocksOf<BulletList>(one, "limits").at(0).items.back());
+  EXPECT_EQ("Left out, because only one point has this value: speeds.", BlocksOf<BulletList>(one, "limits").at(0).items.back());
   EXPECT_TRUE(Contains(names(two), "use of speeds")) << names(two);
 }
 

@@ -237,7 +237,7 @@ TEST_F(Verdicts, WaitForTrialsThatAreRunAgain) {
     point.push_back(open);
     Compare(Scored(1, {1, 2, 3, 4}), point);
     EXPECT_EQ("incomplete", Verdict()) << outcome;
-    EXPECT_NE(std::string::npos, Remark(1).find("incomplete: 1 of 5 to be run again")) << Remark(1);
+    EXPECT_NE(std::string::npos, Remark(1).find("incomplete: 1 of 5 trials to be run again")) << Remark(1);
   }
   std::vector<TrialData> point = Scored(2, {11, 12, 13, 14});
   TrialData refused = FailedTrial(2, 1, "FAILED", "config", "no such option");

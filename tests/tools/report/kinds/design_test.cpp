@@ -40,12 +40,13 @@ TEST(NotTried, NamesAxesWhoseBestValueIsAtTheirEdge) {
   size_t fastest = 0;
   for (size_t i = 0; i < combined.trials.size(); ++i)
     if (combined.trials[i].data.Find("SPS")->value == 4000) fastest = i;
-  EXPECT_THAT(items(fastest), ElementsAre("rollout.num_env_runners: the best SPS has 2, the highest of 2 values. Try 4: "
-                                          "`--sweep rollout.num_env_runners=2,4`",
-                                          "rollout.num_envs_per_env_runner: the best SPS has 4, the highest of 2 values. Try "
-                                          "16: `--sweep rollout.num_envs_per_env_runner=4,16`",
-                                          "Other seeds: tried seed 0 only. For 5: `sweep: {seeds: {n: 5}}`",
-                                          "Other envs: tried walker.", "Other hardware: tried c with 2 cores, no GPU."));
+  EXPECT_THAT(items(fastest),
+              ElementsAre("rollout.num_env_runners: the best SPS is at 2, the highest of the 2 values tried. Try 4 as well: "
+                          "`--sweep rollout.num_env_runners=2,4`",
+                          "rollout.num_envs_per_env_runner: the best SPS is at 4, the highest of the 2 values tried. Try 16 as "
+                          "well: `--sweep rollout.num_envs_per_env_runner=4,16`",
+                          "Other seeds: tried seed 0 only. For 5: `sweep: {seeds: {n: 5}}`", "Other envs: tried walker.",
+                          "Other hardware: tried c with 2 cores, no GPU."));
   EXPECT_THAT(ItemsOf(NotTriedSection(combined, std::nullopt)), testing::SizeIs(3)) << "without a best one, no axes";
 }
 

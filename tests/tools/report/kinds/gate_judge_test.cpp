@@ -17,7 +17,7 @@ TEST(GateJudge, ReportsTheNumberOfSeedsNeeded) {
 TEST(GateJudge, RejectsABaselineOfOneSeed) {
   for (const size_t now : {size_t{3}, size_t{100}})
     EXPECT_THAT(WhyNoChangeCanBeShown(1, now, 0.05),
-                testing::StartsWith("A baseline of 1 seed has no spread, so it cannot show a change; save a baseline"));
+                testing::StartsWith("A baseline with 1 seed has no spread, so no change can be shown; save a baseline"));
   EXPECT_THAT(WhyNoChangeCanBeShown(1, 3, 0.05), testing::EndsWith("with 3 or more seeds.")) << "1 / C(6, 3)";
 }
 
@@ -101,7 +101,8 @@ TEST(GateJudge, ScoresWithoutASpreadNeedAllLooks) {
   };
   EXPECT_EQ(judged(5).verdict, GateVerdict::kUndecided);
   EXPECT_FALSE(judged(5).decided);
-  EXPECT_THAT(judged(5).sentence, testing::EndsWith(" Scores without a spread are judged at the last look."));
+  EXPECT_THAT(judged(5).sentence,
+              testing::EndsWith(" The scores within each side are all equal, so the gate decides only at the last look."));
   EXPECT_EQ(judged(10).verdict, GateVerdict::kPass);
 }
 

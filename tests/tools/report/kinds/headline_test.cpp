@@ -83,7 +83,7 @@ TEST(Headline, ReportsABusyMachineFirst) {
   const Document document = ParallelEfficiencyReport({Set(trials)}, Context("parallel_efficiency"));
   EXPECT_TRUE(document.is_void);
   const std::vector<std::string>& verdict = document.verdict;
-  EXPECT_TRUE(Contains(verdict.at(1), "To get times that count, ")) << verdict.at(1);
+  EXPECT_TRUE(Contains(verdict.at(1), "To get valid times, ")) << verdict.at(1);
   EXPECT_TRUE(Contains(verdict.at(1), "--fresh")) << verdict.at(1);
   for (const std::string& sentence : verdict) EXPECT_FALSE(Contains(sentence, "; first: ")) << "advice from such times";
   ReportContext of_times = Context("comparison");
@@ -168,7 +168,8 @@ TEST(Headline, CountsRunsWithoutAScore) {
 
 TEST(Headline, OneSeedPerPointHasNoVerdict) {
   EXPECT_EQ(
-      "No verdict on eval/return from one seed per point: it needs 4 or more per point. Baseline, runners=1 envs=1: 8 (1 seed "
+      "No verdict on eval/return: each point has one seed, and a verdict needs 4 or more. Baseline, runners=1 envs=1: 8 (1 "
+      "seed "
       "each). With one seed: runners=2 envs=1 (+125 %). Higher is better.",
       ComparisonHeadlineOf({Returns(1, 8, 1), Returns(2, 18, 1)}, kAgainstFirst));
 }
@@ -279,7 +280,8 @@ TEST(Headline, TheBestFollowsTheFilesSelection) {
 TEST(Headline, OneShortPointSilencesNoOther) {
   EXPECT_EQ(
       "runners=4 envs=1 has the best eval/return: 32.00 ± 1.96; shown to be better than runners=1 envs=1 "
-      "(10.00 ± 1.96) by 22.00 ± 2.31; 5 seeds each; too few seeds to compare it with runners=2 envs=1. ± is a 95 % interval "
+      "(10.00 ± 1.96) by 22.00 ± 2.31; 5 seeds each; too few seeds for a comparison with runners=2 envs=1. ± is a 95 % "
+      "interval "
       "over seeds; "
       "higher is better.",
       ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 1), Returns(4, 30, 5)}, {}));

@@ -140,8 +140,9 @@ TEST(ParallelEfficiencyReport, ReportsTheRuleThatEndsATrial) {
     const auto lists = BlocksOf<BulletList>(document, "design");
     return !lists.empty() && std::ranges::any_of(lists[0].items, [&](const auto& item) { return Contains(item, what); });
   };
-  EXPECT_TRUE(says({{"precision", "5%"}, {"max_time", "20s"}}, "is within 5 % of its speed, or after its part of the 20 s"));
-  EXPECT_TRUE(says(nullptr, "The file's budget ends a trial"));
+  EXPECT_TRUE(says({{"precision", "5%"}, {"max_time", "20s"}},
+                   "is within 5 % of its speed, or when its part of the 20 s per setting is used up"));
+  EXPECT_TRUE(says(nullptr, "The budget of the file ends a trial"));
 }
 
 TEST(ParallelEfficiencyReport, MemoryOfWholeDevicesIsMarkedAsSuch) {

@@ -71,10 +71,11 @@ TEST(SearchReport, ReportsHowMuchOfTheLeadWasLuck) {
   EXPECT_THAT(document.verdict[0], StartsWith("Best setting: lr 0.001, plugin ppo (number 0, of 2 trials): return 431"));
   EXPECT_THAT(document.verdict[0],
               HasSubstr("with 3 fresh seeds (± is a 95 % interval). 2 of the 2 trials were run again with fresh seeds."));
-  EXPECT_EQ(document.verdict[1],
-            "In the search, number 0 led number 1 by 12. With 3 fresh seeds each, number 0's lead is 3 (95 % interval 0.733 to "
-            "5.27). "
-            "So 75 % of the lead in the search was luck (95 % interval 56 to 94 %).");
+  EXPECT_EQ(
+      document.verdict[1],
+      "In the search, number 0 led number 1 by 12. With 3 fresh seeds each, the lead of number 0 is 3 (95 % interval 0.733 to "
+      "5.27). "
+      "So 75 % of the lead in the search was luck (95 % interval 56 to 94 %).");
   EXPECT_THAT(document.verdict[0],
               HasSubstr(" Number 0 is better than number 1 by 3 with fresh seeds (95 % interval 0.733 to 5.27)."));
   EXPECT_EQ(document.verdict[2],
@@ -93,10 +94,11 @@ TEST(SearchReport, FreshSeedsMayTurnTheOrder) {
   EXPECT_THAT(document.verdict[0], StartsWith("Leading setting, not shown to be the best: lr "));
   EXPECT_THAT(document.verdict[0], HasSubstr("plugin ars (number 1, of 2 trials)"));
   EXPECT_THAT(document.verdict[1],
-              StartsWith("In the search, number 0 led number 1 by 12. With 3 fresh seeds each, number 0's lead is "
+              StartsWith("In the search, number 0 led number 1 by 12. With 3 fresh seeds each, the lead of number 0 is "
                          "-11.7 (95 % interval -"));
-  EXPECT_THAT(document.verdict[0], HasSubstr("Number 1 is not shown to be better than number 0: with fresh seeds it leads by "
-                                             "11.7 (95 % interval -"));
+  EXPECT_THAT(
+      document.verdict[0],
+      HasSubstr("Number 1 is not shown to be better than number 0: the lead with fresh seeds is 11.7 (95 % interval -"));
   EXPECT_THAT(document.verdict[0], HasSubstr("Number 0 scored 443 in the search (number 1: 431, one seed each), but 410.0 "));
   EXPECT_THAT(AttachmentOf(document, "best_search.yaml"), HasSubstr("plugin: ars"));
 }
@@ -119,7 +121,7 @@ TEST(SearchReport, TheBestOfThreeConfirmedSettingsIsChosenFromThreePairs) {
 TEST(SearchReport, AnIntervalThatExcludesNothingLeavesLuckUnknown) {
   MadeSearch search;
   search.Complete(1e-3, "ppo", 443).Complete(1e-4, "ars", 431).Confirm(0, {400, 430, 460}).Confirm(1, {395, 425, 455});
-  EXPECT_THAT(ReportOf(search).verdict[1], HasSubstr("The share of luck in the search's lead is unknown."));
+  EXPECT_THAT(ReportOf(search).verdict[1], HasSubstr("How much of the lead in the search was luck is unknown."));
 }
 
 TEST(SearchReport, TheSearchsBestLeadsUntilAllFreshSeedsHaveEnded) {
@@ -139,17 +141,16 @@ TEST(SearchReport, ASettingWithoutAFreshSeedsScoreIsNotTheBest) {
   MadeSearch none;
   none.Complete(1e-3, "ppo", 443).Confirm(0, {600, INFINITY});
   document = ReportOf(none);
-  EXPECT_EQ(document.verdict[0], "No best setting: none has a finite score with each of its fresh seeds.");
+  EXPECT_EQ(document.verdict[0], "No best setting: no setting has a finite score with each of its fresh seeds.");
   EXPECT_EQ(AttachmentOf(document, "best_search.yaml"), "none");
 }
 
 TEST(SearchReport, WarnsIfTheBestIsAtAnEdge) {
   MadeSearch search;
   search.Complete(0.099, "ppo", 2).Complete(1e-3, "ars", 1);
-  EXPECT_THAT(
-      ReportOf(search).verdict,
-      Contains("The best setting lies at the upper edge of its space: learner.options.lr = 0.099, of 1e-5 to 0.1; better "
-               "ones may lie beyond."));
+  EXPECT_THAT(ReportOf(search).verdict,
+              Contains("The best setting is at the upper edge of the search space: learner.options.lr = 0.099, of 1e-5 to 0.1; "
+                       "better settings may lie beyond."));
   MadeSearch inside;
   inside.Complete(1e-3, "ppo", 2);
   EXPECT_THAT(ReportOf(inside).verdict, Not(Contains(HasSubstr("edge"))));
@@ -227,8 +228,7 @@ TEST(SearchReport, APrunedTrialThatCameToItsEndCounts) {
   search.CameToEnd(2, 123);
   const Document document = ReportOf(search);
   EXPECT_THAT(document.verdict[0], HasSubstr("(number 2): return 123, the highest of 2 complete trials."));
-  EXPECT_THAT(document.verdict, Contains("3 suggestions by tpe: 2 complete, 1 pruned. 1 trial came to its end after the search "
-                                         "had pruned it."));
+  EXPECT_THAT(document.verdict, Contains("3 suggestions by tpe: 2 complete, 1 pruned. 1 pruned trial ran to its end anyway."));
   const Table& table = TableOf(document, "suggestions");
   EXPECT_EQ(NumberAt(table, 0, "value"), 123);
   EXPECT_EQ(TextAt(table, 0, "why"), "pruned at 97, but completed");

@@ -139,7 +139,7 @@ TEST(Selection, ShowsNotFiniteInsteadOfAnEmptyCell) {
   const Document document = Selected({PointOfSeeds(1), PointOfSeeds(2).IsNeverFinite()});
   EXPECT_EQ(TextAt(TableOf(document, "results"), 1, "eval_return"), "not finite");
   EXPECT_THAT(TextAt(TableOf(document, "results"), 1, "remark"),
-              HasSubstr("eval/return: 40 of its last 40 values are not finite"));
+              HasSubstr("eval/return: 40 of the last 40 values are not finite"));
 }
 
 // Verdicts against a baseline.

@@ -163,7 +163,7 @@ TEST(TimeFigure, WithoutSharesThereIsNoFigureAndTheSectionReportsIt) {
     EXPECT_FALSE(std::any_of(document.figures.begin(), document.figures.end(),
                              [](const Figure& figure) { return figure.name == "time_shares"; }));
     EXPECT_TRUE(BlocksOf<FigureUse>(document, "phases").empty());
-    EXPECT_THAT(RenderText(document), HasSubstr("no trial recorded them"));
+    EXPECT_THAT(RenderText(document), HasSubstr("No trial recorded the shares of the groups of phases"));
   }
 }
 

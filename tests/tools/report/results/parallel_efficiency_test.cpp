@@ -84,7 +84,7 @@ TEST(ParallelEfficiency, TheSmallestParallelismIsTheBaselineIfThereIsNo1) {
   EXPECT_EQ(3, *found.settings[2].speedup);
   EXPECT_EQ(75, *found.settings[2].efficiency_pct);  // 3 / (8 / 2)
   EXPECT_EQ(
-      "There is no row of parallelism 1; speedups are relative to 1 x 2 (parallelism 2), "
+      "There is no setting with one env; speedups are relative to 1 x 2 (parallelism 2), "
       "and "
       "efficiency divides them by parallelism / 2.",
       found.series[0].baseline_note);
@@ -94,7 +94,7 @@ TEST(ParallelEfficiency, ABaselineThatFailedIsAbsent) {
   const ParallelEfficiency found = Analyse({MakeTrial(1, 1, std::nullopt), MakeTrial(1, 2, 1000), MakeTrial(1, 4, 1800)});
   EXPECT_EQ(1u, *found.series[0].baseline);
   EXPECT_THAT(found.series[0].baseline_note,
-              HasSubstr("The row of parallelism 1 has no speed: FAILED (oom): no memory left; speedups are relative to "));
+              HasSubstr("The setting with one env has no speed: FAILED (oom): no memory left; speedups are relative to "));
   EXPECT_FALSE(found.settings[0].efficiency_pct);
   EXPECT_EQ(90, *found.settings[2].efficiency_pct);
 }
@@ -106,7 +106,7 @@ TEST(ParallelEfficiency, TheBaselineCanBeRequestedByValues) {
   EXPECT_EQ(0.6, *found.settings[0].speedup);
   EXPECT_EQ(120, *found.settings[0].efficiency_pct);
   EXPECT_EQ(75, *found.settings[2].efficiency_pct);
-  EXPECT_THAT(found.series[0].baseline_note, HasSubstr("As report.baseline asks, speedups are relative to 2 x 1 "));
+  EXPECT_THAT(found.series[0].baseline_note, HasSubstr("Because report.baseline is set, speedups are relative to 2 x 1 "));
 }
 
 TEST(ParallelEfficiency, TheBaselineCanBeRequestedByName) {
@@ -121,14 +121,14 @@ TEST(ParallelEfficiency, AFailedRequestedBaselineIsReplacedAndNamed) {
       Analyse({MakeTrial(1, 1, 1000), MakeTrial(2, 1, std::nullopt)}, {{"rollout.num_env_runners", 2}});
   EXPECT_EQ(0u, *found.series[0].baseline);
   EXPECT_EQ(
-      "The baseline of report.baseline (2 x 1) has no speed: FAILED (oom): no memory left; the row of parallelism 1 is the "
+      "The baseline of report.baseline (2 x 1) has no speed: FAILED (oom): no memory left; the setting with one env is the "
       "baseline instead.",
       found.series[0].baseline_note);
 }
 
 TEST(ParallelEfficiency, ReportsThatNoPointMatchesTheBaseline) {
   EXPECT_THAT(Analyse({MakeTrial(1, 1, 1000)}, "after").series[0].baseline_note,
-              HasSubstr("No point matches report.baseline (after); the row of parallelism 1"));
+              HasSubstr("No point matches report.baseline (after); the setting with one env"));
 }
 
 TEST(ParallelEfficiency, WithoutAnySpeedThereIsNoBaseline) {

@@ -81,7 +81,8 @@ TEST_F(RecommendationTest, CountsMemoryOfTheGrantIfThereIsOne) {
   EXPECT_EQ(1u, Parallelism(Of(kBalanced).setting)) << "other programs fill the machine, not the grant";
   trial.measures.erase("resources/memory_limit_pct");
   Analyse({trial});
-  EXPECT_EQ("none qualifies; 1 x 1 comes closest, but its peak of RAM in use, 95.0 %, is above 80 %", Of(kBalanced).why);
+  EXPECT_EQ("no setting is within all limits; 1 x 1 comes closest, but its peak use of RAM, 95.0 %, is above 80 %",
+            Of(kBalanced).why);
 }
 
 TEST_F(RecommendationTest, BalancedIsByCoreEfficiency) {
@@ -108,7 +109,7 @@ TEST_F(RecommendationTest, BalancedHasAReturnThatIsNotShownToBeBelowTheBest) {
   EXPECT_EQ(1u, Parallelism(Of(kBalanced).setting)) << "neither has a spread: exact test, p = 2 / 70";
   Analyse(Together(WithReturns(1, 1000, {500, 510, 490}), WithReturns(2, 1900, {400, 410, 390})));
   EXPECT_EQ(2u, Parallelism(Of(kBalanced).setting)) << "three seeds show nothing";
-  EXPECT_THAT(Of(kBalanced).why, HasSubstr("; comparing returns needs 4 seeds"));
+  EXPECT_THAT(Of(kBalanced).why, HasSubstr("; returns were not compared, because that needs 4 seeds"));
 }
 
 TEST_F(RecommendationTest, ADivergedSeedIsNotBalanced) {
@@ -117,7 +118,8 @@ TEST_F(RecommendationTest, ADivergedSeedIsNotBalanced) {
   trials[3].measures.erase("return");
   trials[3].not_finite["return"] = {0, 10, false};
   Analyse(trials);
-  EXPECT_EQ("none qualifies; 2 x 1 comes closest, but the return of 1 of 4 seeds is not finite", Of(kBalanced).why);
+  EXPECT_EQ("no setting is within all limits; 2 x 1 comes closest, but the return of 1 of 4 seeds is not finite",
+            Of(kBalanced).why);
   trials[3].not_finite.clear();
   Analyse(trials);
   EXPECT_EQ(2u, Parallelism(Of(kBalanced).setting)) << "no episode ended, so the return is unknown";
@@ -138,7 +140,7 @@ TEST_F(RecommendationTest, EfficiencyChoosesTheBaselineOnlyWithoutAlternatives) 
   EXPECT_EQ(2u, Parallelism(Of(kEfficiency).setting));
   Analyse({MakeTrial(1, 1, 1000)});
   EXPECT_EQ(1u, Parallelism(Of(kEfficiency).setting));
-  EXPECT_EQ("the baseline is the only row", Of(kEfficiency).why);
+  EXPECT_EQ("the baseline is the only setting", Of(kEfficiency).why);
 }
 
 TEST_F(LimitedTest, BalancedMayBeTheBaseline) {
@@ -151,14 +153,15 @@ TEST_F(LimitedTest, WithoutABalancedSettingItNamesTheNearestAndItsLimit) {
       {WithUse(MakeTrial(1, 1, 1000), 95, 10), WithUse(MakeTrial(2, 1, 1595), 60, 10), WithUse(MakeTrial(4, 1, 3600), 60, 81)});
   EXPECT_FALSE(Of(kBalanced).setting);
   EXPECT_EQ(2u, Parallelism(Of(kBalanced).nearest));
-  EXPECT_EQ("none qualifies; 2 x 1 comes closest, but its core efficiency, 79.8 %, is below 80 %", Of(kBalanced).why);
+  EXPECT_EQ("no setting is within all limits; 2 x 1 comes closest, but its core efficiency, 79.8 %, is below 80 %",
+            Of(kBalanced).why);
 }
 
 TEST_F(LimitedTest, APeakBreaksTheMemoryLimitAndAMeanTheProcessorLimit) {
   Analyse({WithUse(MakeTrial(1, 1, 1000), 10, 80.5)});
-  EXPECT_THAT(Of(kBalanced).why, HasSubstr("but its peak of RAM in use, 80.5 %, is above 80 %"));
+  EXPECT_THAT(Of(kBalanced).why, HasSubstr("but its peak use of RAM, 80.5 %, is above 80 %"));
   Analyse({WithUse(MakeTrial(1, 1, 1000), 80.04, 10)});
-  EXPECT_THAT(Of(kBalanced).why, HasSubstr("but its mean of CPU in use, 80.04 %, is above 80 %"));
+  EXPECT_THAT(Of(kBalanced).why, HasSubstr("but its mean use of CPU, 80.04 %, is above 80 %"));
 }
 
 TEST_F(LimitedTest, UnmeasuredResourcesAreReportedButDoNotDisqualify) {
@@ -172,7 +175,7 @@ TEST_F(LimitedTest, UnmeasuredResourcesAreReportedButDoNotDisqualify) {
 TEST_F(LimitedTest, AGpuThatIsFullDisqualifies) {
   Analyse({With(MakeTrial(1, 1, 1000), "resources/gpu_util_pct", MeanOf(95, std::nullopt, 10, "samples"))});
   EXPECT_FALSE(Of(kBalanced).setting);
-  EXPECT_THAT(Of(kBalanced).why, HasSubstr("mean of GPU in use, 95.0 %, is above 80 %; not measured: CPU, RAM"));
+  EXPECT_THAT(Of(kBalanced).why, HasSubstr("mean use of GPU, 95.0 %, is above 80 %; not measured: CPU, RAM"));
 }
 
 TEST_F(RecommendationTest, TiesGoToTheLowerParallelism) {

@@ -158,12 +158,13 @@ TEST(Findings, ReportsMissedPrecisionAndProposesMoreTime) {
   Batch b;
   Precision(8.25, true)(b);
   const Finding f = The("precision_not_reached", b.Diagnose());
-  EXPECT_EQ("SPS is known to ± 8.2 % after 4 iterations in 8.0 s, the goal is ± 5 %", f.title);
+  EXPECT_EQ("SPS is known to ± 8.2 % after 4 iterations in 8.0 s; report.precision asks for ± 5 %", f.title);
   ASSERT_EQ(1u, f.fixes.size());
   EXPECT_EQ("report.max_time", f.fixes[0].path);
   EXPECT_EQ("32s", f.fixes[0].to);
   b.Forget("precision/reached_pct").Measure("precision/iterations", 1);
-  EXPECT_EQ("SPS of 1 iteration in 8.0 s has no interval, the goal is ± 5 %", The("precision_not_reached", b.Diagnose()).title);
+  EXPECT_EQ("SPS of 1 iteration in 8.0 s has no interval; report.precision asks for ± 5 %",
+            The("precision_not_reached", b.Diagnose()).title);
 }
 
 TEST(Findings, ProposeMoreTimeForNoiseIfPrecisionEndsTrials) {
@@ -177,7 +178,8 @@ TEST(Findings, ProposeMoreTimeForNoiseIfPrecisionEndsTrials) {
 TEST(Findings, SilenceNamesTheMeasureAndTheReason) {
   const Diagnosis d = Batch().Forget("resources/gpu").Diagnose();
   EXPECT_EQ("resources/gpu_util_pct was not measured: no GPU data", WhySilent("gpu_idle", d));
-  EXPECT_EQ("the report does not compare runners and rows", WhySilent("speedup_flat", Batch().DiagnoseWithoutScores()));
+  EXPECT_EQ("the report does not compare numbers of runners and envs",
+            WhySilent("speedup_flat", Batch().DiagnoseWithoutScores()));
   EXPECT_EQ("resources/cpu_quota_pct was not measured: no resource samples",
             WhySilent("cpu_saturated", Batch().Forget("resources/").Diagnose()));
 }
