@@ -270,7 +270,7 @@ void DeclareCompare(CompareArgs* args, Arguments* add) {
   add->Add("--direction", "WORD", &args->direction, "Better direction, if it is unknown for the measure: up or down")
       .OneOf({"up", "down"});
   add->Add("--margin", "PERCENT", &args->margin,
-           "Smallest difference that matters, such as 5%; enables the verdict " equivalent "");
+           "Smallest difference that matters, such as 5%; enables the verdict \"equivalent\"");
   add->Add("-s,--set", "PATH=VALUE", &args->run.input.set, "Set a value of the file; may be repeated");
   add->Add("--preset", "NAME", &args->run.input.preset, "Settings for a kind of machine");
   add->PluginPath(&args->run.input.plugin_path);
