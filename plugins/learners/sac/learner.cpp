@@ -159,6 +159,7 @@ void Learner::LoadPolicy(const bp::Reader& reader) {
 void Learner::StartPolicy(const bp::Reader& reader) {
   LoadPolicy(reader);
   BeginWithPolicy();
+  bp::RecordFact(host(), "replay", "empty at the start, with a loaded policy");
   replay_.Clear();
   sampler_.Clear();
 }

@@ -1,35 +1,19 @@
 #include "options.hpp"
 
-#include <charconv>
 #include <cmath>
+#include <string>
 #include <string_view>
 
 namespace backplane::sac {
-namespace {
-
-// The whole text as a finite number, or nothing.
-std::optional<double> NumberIn(std::string_view text) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
-
-}  // namespace
 
 void Options::Check(const bp::Config& c) {
   if (critic_hidden.empty()) critic_hidden = hidden;
-  const bool learned = ent_coef.starts_with("auto"), has_first = ent_coef.starts_with("auto_");
-  const std::optional<double> number = NumberIn(std::string_view(ent_coef).substr(has_first ? 5 : 0));
-  const bool ok = ent_coef == "auto" || (number && (has_first ? *number > 0 : !learned && *number >= 0));
-  if (!ok)
-    throw bp::ConfigError("ent_coef: expected auto, auto_ and a number above 0, or a number from 0, got '" + ent_coef + "' (" +
-                          c.Where("ent_coef") + ")");
-  if (c.IsSet("initial_alpha") && ent_coef != "auto")
-    throw bp::ConfigError("initial_alpha: expected ent_coef: auto, got " + ent_coef + " (" + c.Where("initial_alpha") + ")");
-  if (has_first) initial_alpha = *number;
-  if (!learned) fixed_alpha = *number;
+  const std::string word = ent_coef ? "" : c.Str("ent_coef");
+  if (c.IsSet("initial_alpha") && word != "auto")
+    throw bp::ConfigError("initial_alpha: expected ent_coef: auto, got " + (word.empty() ? "a number" : word) + " (" +
+                          c.Where("initial_alpha") + ")");
+  if (constexpr std::string_view kFirst = "auto_"; word.starts_with(kFirst))
+    initial_alpha = std::stod(word.substr(kFirst.size()));
   if (static_cast<uint64_t>(n_step) > buffer_size)
     throw bp::ConfigError("n_step: expected at most buffer_size, got " + std::to_string(n_step) + " (" + c.Where("n_step") +
                           ")");
@@ -55,7 +39,7 @@ TrainerOptions TrainerOptionsOf(const Options& o) {
 }
 
 Temperature TemperatureOf(const Options& o, int64_t actions) {
-  return Temperature(o.fixed_alpha.value_or(o.initial_alpha), !o.fixed_alpha,
+  return Temperature(o.ent_coef.value_or(o.initial_alpha), !o.ent_coef,
                      o.target_entropy.value_or(-static_cast<double>(actions)));
 }
 

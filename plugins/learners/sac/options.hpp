@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "backplane/off_policy.hpp"
@@ -16,20 +15,18 @@
 namespace backplane::sac {
 
 struct Options {
-  // Throws bp::ConfigError for contradictions; derives alpha and the values that follow other options.
+  // Throws bp::ConfigError for contradictions; sets values that follow from other options.
   void Check(const bp::Config& config);
 
   uint64_t buffer_size = 1'000'000, train_freq = 1, learning_starts = 100, horizon = 1000;
   int64_t batch_size = 256, gradient_steps = 1, target_update_interval = 1, n_step = 1;
   double lr = 3e-4, gamma = 0.99, tau = 0.005, initial_alpha = 1, grad_clip = 0;
   std::optional<double> critic_lr, alpha_lr, target_entropy;
-  std::string ent_coef = "auto";
+  std::optional<double> ent_coef;  // absent: alpha is learned
   std::vector<int64_t> hidden = {256, 256}, critic_hidden;
   Activation activation = Activation::kRelu;
   bool prioritized_replay = false;
   double priority_alpha = 0.6, priority_beta = 0.4, priority_eps = 1e-6;
-
-  std::optional<double> fixed_alpha;  // of ent_coef: a number
 };
 
 inline constexpr bp::OptionTable kOptions{
@@ -44,7 +41,7 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("batch_size", &Options::batch_size, "[1,)", "Transitions per gradient step; the update's time grows with it",
             {.unit = "transitions", .aliases = "train_batch_size,train_batch_size_per_learner", .helps = "update_bound-"}),
     bp::Opt("train_freq", &Options::train_freq, "[1,)", "Steps per env between gradient steps",
-            {.unit = "steps", .aliases = "policy_frequency", .helps = "update_bound+"}),
+            {.unit = "steps", .helps = "update_bound+"}),
     bp::Opt("gradient_steps", &Options::gradient_steps, "[-1,)",
             "Gradient steps after each train_freq steps; -1: as many as env steps were made in them",
             {.aliases = "updates_per_step", .helps = "update_bound-"}),
@@ -62,9 +59,9 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("tau", &Options::tau, "(0,1]", "Share of the critics in the target networks after an update of them",
             {.aliases = "polyak_coef"}),
     bp::Opt("target_update_interval", &Options::target_update_interval, "[1,)",
-            "Gradient steps between updates of the target networks",
-            {.aliases = "target_network_update_freq,target_network_frequency"}),
+            "Gradient steps between updates of the target networks"),
     bp::Opt("ent_coef", &Options::ent_coef,
+            "auto|auto_1.0|auto_0.5|auto_0.2|auto_0.1|auto_0.05|auto_0.02|auto_0.01|auto_0.001|[0,)",
             "Weight alpha of the entropy: auto learns it, auto_0.1 starts it at 0.1, and a number fixes it",
             {.aliases = "alpha,entropy_coeff"}),
     bp::Opt("initial_alpha", &Options::initial_alpha, "(0,)", "First value of a learned alpha"),

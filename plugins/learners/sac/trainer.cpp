@@ -42,9 +42,9 @@ const nn::Layer& Trainer<T>::FirstOf(int64_t critic) const {
 
 template <class T>
 void Trainer<T>::PackCritics() {
-  parallel_(2, [&](uint64_t q) {
+  Both([&](int64_t q) {
     judges_[q].weights.Pack(net_.critics[q], critics_.params(), true);
-    const nn::Layer& first = FirstOf(static_cast<int64_t>(q));
+    const nn::Layer& first = FirstOf(q);
     judges_[q].to_action.SetTransposed(critics_.params() + first.weight + net_.obs * first.out, net_.actions, first.out);
   });
 }
@@ -190,44 +190,54 @@ void Trainer<T>::Step(double lr, double loss, Optimizer<T>* optimizer) {
   optimizer->Step({.lr = lr, .grad_clip = options_.grad_clip, .kl_stop = 0, .eps = 1e-8}, parallel_, &stats);
 }
 
+// A step of the critics.
 template <class T>
-UpdateStats Trainer<T>::Update(const Batch<T>& batch, const T* noise, const T* next_noise) {
-  const int64_t n = batch.n;
-  const auto count = static_cast<double>(n);
-  const auto both = [&](auto&& each) { parallel_(2, [&](uint64_t q) { each(static_cast<int64_t>(q)); }); };
-  both([&](int64_t which) {
-    which == 0 ? Draw(batch.obs.data(), noise, n, true, &drawn_) : Draw(batch.next_obs.data(), next_noise, n, false, &next_);
-  });
-  both([&](int64_t q) { TargetValues(batch, q); });
+void Trainer<T>::UpdateCritics(const Batch<T>& batch, UpdateStats* stats) {
+  const auto count = static_cast<double>(batch.n);
+  Both([&](int64_t q) { TargetValues(batch, q); });
   Targets(batch);
-  both([&](int64_t q) { CriticGradient(batch, q); });
-  UpdateStats stats{};
-  stats.alpha = temperature_.alpha();
-  stats.critic_loss = (judges_[0].loss + judges_[1].loss) / count;
-  stats.q = (judges_[0].sum + judges_[1].sum) / (2 * count);
-  errors_.resize(static_cast<size_t>(n));
-  for (int64_t i = 0; i < n; ++i) errors_[i] = (std::abs(judges_[0].error[i]) + std::abs(judges_[1].error[i])) / 2;
-  Step(options_.critic_lr, stats.critic_loss, &critics_);
+  Both([&](int64_t q) { CriticGradient(batch, q); });
+  stats->critic_loss = (judges_[0].loss + judges_[1].loss) / count;
+  stats->q = (judges_[0].sum + judges_[1].sum) / (2 * count);
+  errors_.resize(static_cast<size_t>(batch.n));
+  for (int64_t i = 0; i < batch.n; ++i) errors_[i] = (std::abs(judges_[0].error[i]) + std::abs(judges_[1].error[i])) / 2;
+  Step(options_.critic_lr, stats->critic_loss, &critics_);
   PackCritics();
+}
 
-  both([&](int64_t q) { ActionValues(batch, q); });
-  ChooseSmaller(n);
-  Grow(&dq_, n * net_.actions);
-  both([&](int64_t q) { ActionGradient(q); });
+// A step of the actor along the values of the critics after their step.
+template <class T>
+void Trainer<T>::UpdateActor(const Batch<T>& batch, const T* noise, UpdateStats* stats) {
+  const auto count = static_cast<double>(batch.n);
+  Both([&](int64_t q) { ActionValues(batch, q); });
+  ChooseSmaller(batch.n);
+  Grow(&dq_, batch.n * net_.actions);
+  Both([&](int64_t q) { ActionGradient(q); });
   double smaller = 0;
   for (const Judge& judge : judges_)
     for (const int64_t i : judge.chosen) smaller += static_cast<double>(judge.work.head[i]);
-  const double logp = SumOf(drawn_.logp.data(), n) / count;
-  stats.entropy = -logp;
-  stats.actor_loss = stats.alpha * logp - smaller / count;
+  const double logp = SumOf(drawn_.logp.data(), batch.n) / count;
+  stats->entropy = -logp;
+  stats->actor_loss = stats->alpha * logp - smaller / count;
   ActorGradient(batch, noise);
-  Step(options_.lr, stats.actor_loss, &actor_);
+  Step(options_.lr, stats->actor_loss, &actor_);
   actor_weights_.Pack(net_.actor, actor_.params(), true);
+}
 
-  temperature_.Step(logp, options_.alpha_lr);
+template <class T>
+UpdateStats Trainer<T>::Update(const Batch<T>& batch, const T* noise, const T* next_noise) {
+  Both([&](int64_t which) {
+    which == 0 ? Draw(batch.obs.data(), noise, batch.n, true, &drawn_)
+               : Draw(batch.next_obs.data(), next_noise, batch.n, false, &next_);
+  });
+  UpdateStats stats{};
+  stats.alpha = temperature_.alpha();
+  UpdateCritics(batch, &stats);
+  UpdateActor(batch, noise, &stats);
+  temperature_.Step(-stats.entropy, options_.alpha_lr);
   if (++updates_ % static_cast<uint64_t>(options_.target_update_interval) == 0) {
     nn::Mix(options_.tau, critics_.params(), net_.critics_size, targets_.data());
-    both([&](int64_t q) { judges_[q].target_weights.Pack(net_.critics[q], targets_.data(), false); });
+    Both([&](int64_t q) { judges_[q].target_weights.Pack(net_.critics[q], targets_.data(), false); });
   }
   return stats;
 }

@@ -81,6 +81,11 @@ class Trainer {
     double loss = 0, sum = 0;
   };
 
+  // each(0) and each(1), at the same time if there is a second thread.
+  template <class Each>
+  void Both(Each&& each) {
+    parallel_(2, [&](uint64_t i) { each(static_cast<int64_t>(i)); });
+  }
   void PackCritics();
   void Draw(const T* obs, const T* noise, int64_t n, bool keep, Drawn* out);
   void Join(const T* obs, const T* action, int64_t n, std::vector<T>* input) const;
@@ -91,6 +96,8 @@ class Trainer {
   void ChooseSmaller(int64_t n);
   void ActionGradient(int64_t critic);
   void ActorGradient(const Batch<T>& batch, const T* noise);
+  void UpdateCritics(const Batch<T>& batch, UpdateStats* stats);
+  void UpdateActor(const Batch<T>& batch, const T* noise, UpdateStats* stats);
   void Step(double lr, double loss, Optimizer<T>* optimizer);
   const nn::Layer& FirstOf(int64_t critic) const;
 

@@ -49,6 +49,16 @@ class SacTrial : public DrivenLearner {
     return BP_OK;
   }
 
+  // The env's actions for the present observations, without noise.
+  std::vector<float> Greedy(uint64_t seed, uint64_t step) {
+    Buffer<float> obs({rows_, kObs}), action({rows_, kActions}), squashed({rows_, kActions});
+    std::copy(obs_.begin(), obs_.end(), obs.data.begin());
+    bp_tensor *ins[] = {&obs.tensor}, *outs[] = {&action.tensor, &squashed.tensor};
+    EXPECT_EQ(Act({sizeof(bp_act), BP_ACT_GREEDY, 0, static_cast<uint64_t>(rows_), 0, seed, step, ins, outs}), BP_OK)
+        << error();
+    return action.data;
+  }
+
   // All transitions, frame by frame; rows follow each other.
   struct Stored {
     std::vector<float> obs, action, next_obs, reward;
