@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
 #include <random>
 #include <set>
@@ -111,6 +112,29 @@ TEST_F(FilesOfALearner, StopsBetweenTwoIterations) {
   ASSERT_EQ(second.exit, 0) << second.err;
   EXPECT_EQ(Metrics("parts").size() + Metrics("parts", 2).size(), 60u) << "no iteration is repeated";
   EXPECT_EQ(LearnerState(Trial("parts")), whole);
+}
+
+// Its rollouts take 16 s.
+TEST_F(FilesOfALearner, StopBreaksOffALongIterationUnsaved) {
+  Write("long", R"(
+env: {plugin: misbehaves, options: {sleep_us: 500000}}
+learner: {plugin: hoards}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 2}
+budget: {iterations: 4}
+checkpoint: {every_iterations: 1}
+monitors: []
+)");
+  const pid_t pid = StartUntil("long", 1, "");
+  sleep(2);  // of the second rollout
+  const auto begin = std::chrono::steady_clock::now();
+  kill(pid, SIGINT);
+  const Finished first = Wait(pid);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  EXPECT_EQ(first.exit, 130) << first.err;
+  EXPECT_GT(seconds, 9) << "it did not wait for the end of the iteration";
+  EXPECT_LT(seconds, 14) << "it waited for the end of the iteration";
+  EXPECT_THAT(ReadFile(Trial("long") / "checkpoint/checkpoint.bin"), HasSubstr("\"iterations\":1,"));
+  EXPECT_TRUE(fs::exists(Ring("long")));
 }
 
 TEST_F(FilesOfALearner, OlderCheckpointFindsItsBytes) {
