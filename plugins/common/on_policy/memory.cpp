@@ -5,15 +5,15 @@
 namespace backplane::on_policy {
 namespace {
 
-constexpr int64_t kMostNumbers = 65536;
+constexpr int64_t kLargest = 4096, kLongest = 65536;  // a state of 4096 has 200 MB of weights
 
 std::string Expected(const std::string& key, const std::string& wanted, const std::string& found, const bp::Config& config) {
   return "memory" + key + ": expected " + wanted + ", got " + found + " (" + config.Where("memory") + ")";
 }
 
-int64_t Number(const nlohmann::json& value, const std::string& key, const bp::Config& config) {
-  const bool good = value.is_number_integer() && value >= 1 && value <= kMostNumbers;
-  if (!good) throw bp::ConfigError(Expected(key, "a whole number from 1 to 65536", value.dump(), config));
+int64_t Number(const nlohmann::json& value, const std::string& key, int64_t most, const bp::Config& config) {
+  const bool good = value.is_number_integer() && value >= 1 && value <= most;
+  if (!good) throw bp::ConfigError(Expected(key, "a whole number from 1 to " + std::to_string(most), value.dump(), config));
   return value;
 }
 
@@ -30,9 +30,9 @@ MemoryOptions ReadMemory(const bp::AnyValue& option, const Options& others, Devi
       if (each != "gru") throw bp::ConfigError(Expected(".kind", "gru", each.dump(), config));
       has_kind = true;
     } else if (key == "size") {
-      memory.size = Number(each, ".size", config);
+      memory.size = Number(each, ".size", kLargest, config);
     } else if (key == "sequence") {
-      memory.sequence = Number(each, ".sequence", config);
+      memory.sequence = Number(each, ".sequence", kLongest, config);
     } else {
       throw bp::ConfigError(Expected("", "the keys kind, size and sequence", "'" + key + "'", config));
     }

@@ -46,7 +46,7 @@ class Recurrent : public bp::OnPolicy, public bp::LearnerPlugin<Recurrent> {
   };
   static constexpr bp::OptionTable kOptions{
       bp::Opt("horizon", &Options::horizon, "[1,1e6]", "Steps of each row in a rollout."),
-      bp::Opt("size", &Options::size, "[1,1e4]", "Numbers of a row's memory; acting takes their square in time."),
+      bp::Opt("size", &Options::size, "[1,256]", "Numbers of a row's memory; acting takes their square in time."),
       bp::Opt("lr", &Options::lr, "(0,)", "Learning rate."),
       bp::Opt("gamma", &Options::gamma, "[0,1]", "Discount per step."),
       bp::Opt("radius", &Options::radius, "(0,)", "Scale of the recurrent weights; more remembers longer."),
