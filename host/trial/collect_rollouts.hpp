@@ -18,7 +18,7 @@ class EndedEpisodes {
   void Clear() { episodes_.clear(), infos_.clear(); }
   // `infos`: numbers of each episode.
   void Add(const std::vector<Episode>& episodes, size_t infos);
-  // Of all parts, in their order; `t` counts from the first step of the part. Valid until the next Add or Clear.
+  // All of them, in the order of the parts; `t` counts from the first step of the part. Valid until the next Add or Clear.
   const std::vector<Episode>& Episodes();
 
  private:
