@@ -61,7 +61,8 @@ bool CollectRollouts::Collect(const bp_request& request) {
     Deliver(part);
     if (part.last()) return true;
     const int64_t now_ns = parts_.clock().since_ns();
-    if (now_ns >= deadline_ns) return false;
+    // Without a state from before the iteration, its end is the next state to save (Ticks::EndTrial).
+    if (now_ns >= deadline_ns && !parts_.learner.large()) return false;
     state_.iteration.between_ns += now_ns - played_ns;
     part = RolloutPart(request.u.rollout.horizon, part.room, part.index + 1);
   }

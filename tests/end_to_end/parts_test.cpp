@@ -145,6 +145,18 @@ TEST_F(RolloutInParts, EndWithTheWallTime) {
   EXPECT_THAT(Result("late")["warnings"].dump(), HasSubstr("budget.wall_time was over before iteration 1 collected all data"));
 }
 
+// Its state is saved only between iterations, so the last one is completed. It takes 14 s.
+TEST_F(RolloutInParts, EndAfterTheIterationOfALargeState) {
+  WriteTrial("large", "horizon: 28, part: 1, sleep_ms: 500, large: true", "budget: {wall_time: 1s}\n");
+  WriteTrial("whole", "horizon: 28", "budget: {iterations: 1}\n");
+  ASSERT_EQ(RunTrial("whole").exit, 0);
+  const Finished run = RunTrial("large");
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_EQ(Metrics("large").size(), 1u);
+  EXPECT_GT(Result("large")["wall_s"], 11);
+  EXPECT_TRUE(Learned("large") == Learned("whole"));
+}
+
 TEST_F(RolloutInParts, AreInspectedAsOneRollout) {
   std::string whole;
   for (const char* part : {"0", "3"}) {
