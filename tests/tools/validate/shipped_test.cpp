@@ -13,26 +13,10 @@ namespace {
 using test_support::Validated;
 
 const char* const kShipped[] = {
-    "env_ant",
-    "env_cartpole",
-    "env_half_cheetah",
-    "env_humanoid",
-    "env_mountain_car_continuous",
-    "env_pendulum",
-    "env_quadruped_stand",
-    "env_summarization",
-    "env_uav_grid",
-    "env_uav_grid_tensor",
-    "learner_ars",
-    "learner_mappo",
-    "learner_ppo",
-    "learner_random",
-    "learner_sac",
-    "learner_seq2seq",
-    "learner_uav_scripted",
-    "monitor_resources",
-    "monitor_tensorboard",
-    "monitor_trace",
+    "env_ant",         "env_cartpole",         "env_half_cheetah",  "env_humanoid",        "env_mountain_car_continuous",
+    "env_pendulum",    "env_quadruped_stand",  "env_summarization", "env_uav_grid",        "env_uav_grid_tensor",
+    "learner_ars",     "learner_mappo",        "learner_ppo",       "learner_random",      "learner_sac",
+    "learner_seq2seq", "learner_uav_scripted", "monitor_resources", "monitor_tensorboard", "monitor_trace",
 };
 
 // Each case would start an interpreter per instance, three minutes in total: tests/plugins/envs and tests/end_to_end have their
