@@ -15,11 +15,15 @@ void BoundsCheck::Writes(const SlotChannel& channel) {
 }
 
 void BoundsCheck::Keep(const SlotChannel& channel, const std::byte* from, const std::byte* to) {
+  if (from < to) kept_.push_back({channel, from, std::vector<std::byte>(from, to)});
+}
+
+void BoundsCheck::KeepUnwritten(const SlotChannel& channel, const std::byte* from, const std::byte* to) {
   for (const auto& [first, last] : written_) {
     if (first <= from && from < last) from = std::min(to, last);
     if (from < first && first < to) to = first;
   }
-  if (from < to) kept_.push_back({channel, from, std::vector<std::byte>(from, to)});
+  Keep(channel, from, to);
 }
 
 // Checks at most the width of a guard on either side.
@@ -31,8 +35,8 @@ void BoundsCheck::Beside(const SlotChannel& channel) {
   const uint64_t width = std::min(buffer.row_bytes() * channel.per_row, buffer.guard_bytes());
   const std::byte *lowest = buffer.place(0, 0) - buffer.guard_bytes(),
                   *highest = buffer.place(0, 0) + buffer.bytes() + buffer.guard_bytes();
-  Keep(channel, std::max(lowest, first - width), first);
-  Keep(channel, last, std::min(highest, last + width));
+  KeepUnwritten(channel, std::max(lowest, first - width), first);
+  KeepUnwritten(channel, last, std::min(highest, last + width));
 }
 
 void BoundsCheck::Rows(const SlotChannel& channel, uint64_t begin, uint64_t end) {

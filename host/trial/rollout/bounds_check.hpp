@@ -43,6 +43,8 @@ class BoundsCheck {
     std::vector<std::byte> bytes;
   };
   void Keep(const SlotChannel& channel, const std::byte* from, const std::byte* to);
+  // Keeps neighbours, except for rows that the call writes.
+  void KeepUnwritten(const SlotChannel& channel, const std::byte* from, const std::byte* to);
   [[noreturn]] void Refuse(const Kept& kept, uint64_t offset) const;
 
   std::string plugin_;
