@@ -132,7 +132,7 @@ TEST_F(BuildReport, ReportsThatSetsRequestDifferentReports) {
   const auto told = [](const Document& document) {
     const BulletList limits = BlocksOf<BulletList>(document, "limits").at(0);
     for (const std::string& limit : limits.items) {
-      if (Contains(limit, "The experiments differ in report.columns: ")) return true;
+      if (Contains(limit, "The experiments differ in report.columns; ")) return true;
     }
     return false;
   };

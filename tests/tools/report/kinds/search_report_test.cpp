@@ -113,7 +113,7 @@ TEST(SearchReport, TheBestOfThreeConfirmedSettingsIsChosenFromThreePairs) {
   EXPECT_THAT(
       document.verdict[0],
       HasSubstr(
-          "Number 0 is not shown to be better than number 1: with fresh seeds it leads by 3 (95 % interval -0.234 to 6.23, "
+          "Number 0 is not shown to be better than number 1: the lead with fresh seeds is 3 (95 % interval -0.234 to 6.23, "
           "widened for 3 pairs of settings). About 4 seeds per setting instead of 3 (sweep.search.confirm.seeds) would show a "
           "lead of this size."));
 }
