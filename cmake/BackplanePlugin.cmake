@@ -1,5 +1,5 @@
 # backplane_add_plugin(<name> KIND env|learner|monitor SOURCES ... [LIBS ...] [USES mujoco|torch ...] [PARTS name ...] [TESTS ...]
-#                      [DESTINATION dir] [NO_SEAL])
+#                      [VALIDATE word ...] [DESTINATION dir] [NO_SEAL])
 # backplane_add_part(<plugin> <name> SOURCES ... [LIBS ...] [USES mujoco|torch ...] [DESTINATION dir])
 #
 # The only way to build a plugin. Target and file are <kind>_<name>, with one exported symbol, RPATH $ORIGIN and a sealed metadata section.
@@ -7,7 +7,8 @@
 # A part, <kind>_<plugin's name>_<name>, is opened when the plugin requests it from its host (bp_host_part_1). Add it before its plugin. A
 # part whose requirements are missing is left out, and the plugin works without it.
 # TESTS are sources of a GoogleTest program, <kind>_<name>_test. PLUGIN_FILE is the path of the plugin; tests of an env also link the
-# embedding library (backplane/embed.h). With an installation, CTest also runs `backplane plugin validate`.
+# embedding library (backplane/embed.h). With an installation, CTest also runs `backplane plugin validate FILE`, with the words of VALIDATE,
+# such as --set horizon=20 for a learner whose iterations take seconds.
 # In the tree, Dependencies.cmake finds the libraries in USES; with an installation, BackplaneUses.cmake does.
 set(_BACKPLANE_CMAKE_DIR ${CMAKE_CURRENT_LIST_DIR})
 set(_BACKPLANE_KNOWN_USES mujoco torch)
@@ -28,7 +29,7 @@ endfunction()
 
 # Treats a word in capitals as an argument's name. cmake_parse_arguments reads an unknown one as a source, or ignores it.
 function(_backplane_check_arguments)
-  cmake_parse_arguments(P "NO_SEAL" "KIND;DESTINATION" "SOURCES;LIBS;USES;PARTS;TESTS" ${ARGN})
+  cmake_parse_arguments(P "NO_SEAL" "KIND;DESTINATION" "SOURCES;LIBS;USES;PARTS;TESTS;VALIDATE" ${ARGN})
   set(unknown ${P_UNPARSED_ARGUMENTS} ${P_SOURCES} ${P_PARTS} ${P_TESTS} ${P_USES})
   list(FILTER unknown INCLUDE REGEX "^[A-Z][A-Z_]*$")
   set(libs ${P_LIBS})  # a library may have such a name (GL)
@@ -37,7 +38,7 @@ function(_backplane_check_arguments)
   if(unknown)
     list(GET unknown 0 word)
     message(FATAL_ERROR
-      "${call}: unknown argument '${word}'; the arguments are KIND, SOURCES, LIBS, USES, PARTS, TESTS, DESTINATION and NO_SEAL")
+      "${call}: unknown argument '${word}'; the arguments are KIND, SOURCES, LIBS, USES, PARTS, TESTS, VALIDATE, DESTINATION and NO_SEAL")
   endif()
   if(NOT P_SOURCES)
     message(FATAL_ERROR "${call}: SOURCES: expected the plugin's files, got none")
@@ -52,7 +53,7 @@ endfunction()
 
 function(_backplane_add_module target)
   _backplane_check_arguments(${ARGN})
-  cmake_parse_arguments(P "NO_SEAL" "KIND;DESTINATION" "SOURCES;LIBS;USES;PARTS;TESTS" ${ARGN})
+  cmake_parse_arguments(P "NO_SEAL" "KIND;DESTINATION" "SOURCES;LIBS;USES;PARTS;TESTS;VALIDATE" ${ARGN})
   if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
     message(STATUS "CMAKE_BUILD_TYPE is not set: Release")  # the default does not optimise
     set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
@@ -130,7 +131,7 @@ function(_backplane_add_module target)
     _backplane_add_tests(${target})
   endif()
   if(TARGET backplane::backplane AND NOT BACKPLANE_PLUGIN_DIR AND NOT P_KIND STREQUAL part)
-    add_test(NAME ${target}.validate COMMAND backplane::backplane plugin validate $<TARGET_FILE:${target}>)
+    add_test(NAME ${target}.validate COMMAND backplane::backplane plugin validate $<TARGET_FILE:${target}> ${P_VALIDATE})
   endif()
 endfunction()
 
