@@ -109,7 +109,7 @@ static inline uint8_t* bp_replay_at(const bp_replay* replay, uint64_t frame, uin
 }
 // The parts of an entry, owned by the host. Their content is undefined before it has been stored.
 static inline bp_replay_entry_head* bp_replay_entry(const bp_replay* replay, uint64_t frame, uint64_t row) {
-  return (bp_replay_entry_head*)(void*)bp_replay_at(replay, frame, row);
+  return (bp_replay_entry_head*)(void*)bp_replay_at(replay, frame, row);  // NOLINT(bugprone-casting-through-void): also C
 }
 static inline void* bp_replay_action(const bp_replay* replay, uint64_t frame, uint64_t row) {
   return bp_replay_at(replay, frame, row) + sizeof(bp_replay_entry_head);
