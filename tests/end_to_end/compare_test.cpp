@@ -234,7 +234,7 @@ TEST_F(CompareCommand, TheRulesMayNotChangeAfterALook) {
   ASSERT_EQ(Run("compare learns.yaml --quiet").exit, 0);
   const Finished more = Run("compare learns.yaml --set compare.looks.max=2");
   EXPECT_EQ(more.exit, 2);
-  EXPECT_THAT(more.err, AllOf(HasSubstr("may not change after a look"), HasSubstr("nothing was started")));
+  EXPECT_THAT(more.err, AllOf(HasSubstr("must not change after a look"), HasSubstr("nothing was started")));
   EXPECT_EQ(Starts("learns"), 10u);
 }
 
