@@ -527,7 +527,7 @@ sweep: {seeds: {n: 3, first: 1}}
     ASSERT_NE(at, run.err.npos) << warning << run.err;
     EXPECT_EQ(run.err.find(warning, at + 1), run.err.npos) << warning << run.err;
   }
-  EXPECT_THAT(run.err, HasSubstr("got n/a1; such values are ignored"));
+  EXPECT_THAT(run.err, HasSubstr("the first one: n/a1"));
   EXPECT_EQ(Lines(Out("texts") / "trials" / std::filesystem::directory_iterator(Out("texts") / "trials")->path().filename() /
                   "attempt-1/metrics.jsonl")
                 .size(),

@@ -73,7 +73,7 @@ TEST_F(RolloutWorkers, TheirTimeIsInThePhases) {
 }
 
 TEST_F(RolloutWorkers, KilledInEveryIterationCostNoResult) {
-  const std::string more = "budget: {iterations: 40}\n";
+  const std::string more = "budget: {iterations: 150}\n";
   const std::string parts = std::string(kPpo).replace(std::string(kPpo).find("480"), 3, "9600");
   Write("whole.yaml", Text("whole", parts, more));
   ASSERT_EQ(Run("run whole.yaml").exit, 0);
@@ -83,7 +83,7 @@ TEST_F(RolloutWorkers, KilledInEveryIterationCostNoResult) {
   size_t iterations = 0, kills = 0;
   const auto ended = [&] { return Processes({"run-trial"}).empty(); };
   // One in each iteration, then every one that appears, until the trial plays by itself.
-  while (!ended() && iterations < 30) {
+  while (!ended() && iterations < 140) {
     const size_t now = Metrics("killed").size();
     const std::vector<pid_t> workers = WorkerProcesses();
     if ((now > iterations || now >= 12) && !workers.empty()) {

@@ -19,7 +19,7 @@ void NotNumbers::Add(const std::string& name, std::string_view found) {
 std::vector<std::string> NotNumbers::Warnings() const {
   std::vector<std::string> all;
   for (const auto& [name, found] : first_)
-    all.push_back(fmt::format("metric '{}': expected numbers, got {}; such values are ignored",
+    all.push_back(fmt::format("metric '{}': expected numbers; other values are ignored\nthe first one: {}",
                               Printable(name, kShownWarnedName), found));
   return all;
 }

@@ -48,7 +48,7 @@ TEST(OutputScan, ReadsNotFiniteWordsAndLeavesOutTexts) {
   EXPECT_THAT(reports[3].values, ElementsAre(Pair("return", 2)));
   EXPECT_THAT(reports[4].values, ElementsAre(Pair("loss", 0.5)));
   EXPECT_THAT(measures.Warnings(),
-              ElementsAre(testing::HasSubstr("metric 'loss': expected numbers, got n/a; such values are ignored")));
+              ElementsAre(testing::HasSubstr("metric 'loss': expected numbers; other values are ignored\nthe first one: n/a")));
 }
 
 TEST(OutputScan, KeepsTheLastLines) {
