@@ -168,7 +168,8 @@ def main():
     ratios = sorted(b / a for a, b in zip(ours, theirs))
     print(json.dumps({"size": options.size, "sequence": options.sequence, "uncut": options.uncut, "rounds": options.rounds,
                       "ours_us": 1e6 * statistics.median(ours), "torch_us": 1e6 * statistics.median(theirs),
-                      "ratio": statistics.median(ratios), "range": [ratios[0], ratios[-1]]}))
+                      "figures": {"train/recurrent/torch": {"median": statistics.median(ratios), "min": ratios[0], "max": ratios[-1],
+                                                            "n": len(ratios)}}}))
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ TEST_F(FingerprintsOfRuns, NameObservationsAsTheFirstDifferenceBetweenSeeds) {
   EXPECT_THAT(Bits("zero", "other").out, HasSubstr("no trial is in both folders\n"));
   const Finished found = Run("compare --bits " + zero + " " + other);
   EXPECT_EQ(found.exit, 1);
-  EXPECT_THAT(found.out, HasSubstr("the first difference is in iteration 1: observations, tensor obs; before it 0 "))
+  EXPECT_THAT(found.out, HasSubstr("the first difference is in iteration 1: observations, tensor obs; 0 iterations, "))
       << "all rewards are 1, and no episode has ended";
 }
 

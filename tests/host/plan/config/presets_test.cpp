@@ -96,7 +96,9 @@ TEST_F(PresetsTest, AutoChoosesByTheDeviceAndNotesWhy) {
   EXPECT_EQ(chosen(), "the GPU is 'Maker WIDE 9000 SXM' with 40 GiB");
   EXPECT_EQ(GoodWith("auto", kMinimal).experiment.preset, "wide");
   device_ = {"Other", 80 * kGiB};
-  EXPECT_EQ(chosen(), "the GPU is 'Other' with 80 GiB, for which there is no preset; this one needs at least 36 GiB");
+  EXPECT_EQ(
+      chosen(),
+      "the GPU is 'Other' with 80 GiB, for which there is no preset; the chosen preset is for any GPU with 36 GiB or more");
   device_ = {"Other", 8 * kGiB};
   EXPECT_EQ(GoodWith("auto", kMinimal).experiment.preset, "narrow");
   device_ = {"Other", 2 * kGiB};

@@ -85,9 +85,9 @@ TEST_F(GoalOfFile, RejectsOtherObjectivesAndPruners) {
   EXPECT_THAT(PlanErrorsOf(With(goal_, search("steps_to(eval/return, 475)", ""))), IsEmpty());
   EXPECT_THAT(PlanErrorsOf(With(goal_, search("eval/return", ""))),
               ElementsAre(HasSubstr("e.yaml:7:43: error: sweep.search.objective.metric: expected steps_to(eval/return, 475)")));
-  EXPECT_THAT(
-      PlanErrorsOf(With("null", search("steps_to(eval/return, 475)", ", pruner: median"))),
-      ElementsAre(HasSubstr("sweep.search.pruner: expected none for steps_to(eval/return, 475), which a running trial")));
+  EXPECT_THAT(PlanErrorsOf(With("null", search("steps_to(eval/return, 475)", ", pruner: median"))),
+              ElementsAre(HasSubstr(
+                  "sweep.search.pruner: expected none for steps_to(eval/return, 475), which is unknown while a trial runs")));
 }
 
 }  // namespace
