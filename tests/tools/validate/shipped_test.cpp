@@ -38,7 +38,8 @@ TEST_P(ShippedPlugin, KeepsEveryRule) {
   const std::map<std::string, nlohmann::json> small = {
       {"learner_mappo", {{"train_batch_size", 128}, {"hidden", {16}}}},
       {"learner_ppo", {{"train_batch_size", 256}, {"minibatch_size", 64}}},
-      {"learner_sac", {{"horizon", 20}, {"learning_starts", 16}, {"batch_size", 16}, {"hidden", {16}}, {"buffer_size", 100}}},
+      {"learner_sac",
+       {{"horizon", 20}, {"learning_starts", 16}, {"batch_size", 16}, {"hidden", {16}}, {"buffer_size", 1000}, {"lr", 0.01}}},
       {"learner_seq2seq",
        {{"d_model", 16},
         {"encoder_layers", 1},
