@@ -116,7 +116,7 @@ BY_HAND = [
     ("rollout", ROLLOUT + "episode_tracker.hpp", "truncated[i] = length >= limit;", "truncated[i] = length > limit;"),
     ("rollout", ROLLOUT + "episode_tracker.hpp", "++row[i].episode_length", "row[i].episode_length"),
     ("rollout", ROLLOUT + "chunk_recorder.cpp", "seen.buffer->row(t + 1, r * seen.lead)", "seen.buffer->row(t, r * seen.lead)"),
-    ("rollout", ROLLOUT + "rollout_collector.cpp", "policy_steps_ += horizon;", ";"),
+    ("rollout", ROLLOUT + "rollout_collector.cpp", "policy_steps_ += part.steps;", ";"),
     ("rollout", ROLLOUT + "moments.hpp", "m2[i] += d * (x[i] - mean[i]);", "m2[i] += d * d;"),
     ("rollout", ROLLOUT + "moments.hpp", "d * d * count * weight", "d * d * weight"),
     ("rollout", ROLLOUT + "slot_tracker.cpp", "std::min(limit_of_env_, asked)", "limit_of_env_"),
