@@ -154,6 +154,7 @@ void Evaluator::RefuseAction(uint64_t begin, uint64_t end, int64_t t) {
 
 void Evaluator::StartEpisodes(uint64_t begin, uint64_t end, const std::vector<uint64_t>& seeds) {
   const BoundsCheckGate::Turn turn = gate_.on() ? gate_.Step(0) : BoundsCheckGate::Turn();
+  buffers_.Forget(begin, end);  // in the turn, because the check of another chunk copies the rows next to its own
   std::optional<BoundsCheck> bounds;
   if (turn.alone()) bounds = CheckBoundsOfReset(env_.id(), begin, end, nullptr, buffers_.OfReset());
   if (bp_status s = env_.Reset(0, begin, end, nullptr, seeds.data()); s != BP_OK) env_.Fail(s, "reset");
@@ -175,7 +176,7 @@ void Evaluator::EndEpisodes(unsigned flags, int64_t t, Chunk* chunk, EvaluationR
     const bool ends = tracker_.ended(r) && chunk->done[r - chunk->begin] == 0;
     // A finished row plays further episodes, which are ignored, because no env may step past its end.
     chunk->restart[r] = tracker_.ended_by_env(r);
-    if (chunk->restart[r] != 0) buffers_.Forget(r, r + 1);
+    if (chunk->restart[r] != 0 || ends) buffers_.Forget(r, r + 1);
     if (!ends) continue;
     EndEpisode(r, out);
     if (!host_counts && !tracker_.ended_by_env(r)) ++capped_;
@@ -234,7 +235,6 @@ void Evaluator::StartEpisode(uint64_t row, uint64_t episode, int64_t t, Chunk* c
   episode_[row] = episode;
   start_[row] = t;
   rows_[row] = RowState();
-  buffers_.Forget(row, row + 1);
   chunk->seeds[row] = EpisodeSeeds(seed_, BP_PURPOSE_EVAL).Of(first_episode_ + episode, 0);
 }
 
