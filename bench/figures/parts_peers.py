@@ -62,7 +62,7 @@ TRAINERS = [
          pythons=("sb3",), targets=("backplane_embed", "env_ant"),
          minutes=1, goals=(Goal("adapters/sb3_SubprocVecEnv", "rollouts of SB3's PPO on our envs, Ant, 8 rows", over="its SubprocVecEnv"),)),
     Part("train/recurrent", "PPO with a GRU on CartPole without velocities, compared with a PyTorch loop whose update ignores ends of episodes",
-         command=(HERE + "recurrent_ppo.py", "--python", "{oracle}", "--uncut", *BUILD), quick=("--rounds", "1"), pythons=("oracle",),
+         command=(HERE + "recurrent_ppo.py", "--python", "{sb3}", "--uncut", *BUILD), quick=("--rounds", "1"), pythons=("sb3",),
          targets=("backplane", "env_cartpole", "learner_ppo"), minutes=3,
          goals=(Goal("train/recurrent/torch", "PPO with a GRU, CPU seconds per step", 4.0, over="PyTorch's nn.GRU"),)),
     Part("ars/half_cheetah", "ARS on HalfCheetah and the paper's loop in NumPy, env steps per CPU second, one core",
