@@ -40,13 +40,13 @@ TEST(TuneText, ReportsTheGainOfTheFinalCheck) {
 }
 
 TEST(TuneText, AProductOfStepsIsCalledSo) {
-  EXPECT_THAT(OutcomeText(TwoSteps(), nullptr, "SPS", 60), HasSubstr("2.10 times, as the product"));
+  EXPECT_THAT(OutcomeText(TwoSteps(), nullptr, "SPS", 60), HasSubstr("2.10 times, the product"));
   // A step was undone after the check measured it.
   const LearningCheck worse = Checked(true);
-  EXPECT_THAT(OutcomeText(TwoSteps(), &worse, "SPS", 60), HasSubstr("2.10 times, as the product"));
+  EXPECT_THAT(OutcomeText(TwoSteps(), &worse, "SPS", 60), HasSubstr("2.10 times, the product"));
   // The check measures SPS only.
   const LearningCheck check = Checked(false);
-  EXPECT_THAT(OutcomeText(TwoSteps(), &check, "wall_s", 60), HasSubstr("2.10 times, as the product"));
+  EXPECT_THAT(OutcomeText(TwoSteps(), &check, "wall_s", 60), HasSubstr("2.10 times, the product"));
 }
 
 TEST(TuneText, HeadroomNamesItsSetting) {
