@@ -107,7 +107,7 @@ enum { BP_DELIVERY_LAST_IN_GROUP = 1, BP_DELIVERY_PROBE = 4 };
 // collecting request. With an env on a device, all except final_index are there; the same holds for the tensors of `act`.
 //
 // With `part` > 0 the rollout comes in `count` deliveries, `index` 0 .. count-1: entries index * part to (index + 1) * part of
-// each channel, the last one may be shorter. `final_index`, final_obs, the moments and `env_steps` are those of the part. Its
+// each channel, the last one may be shorter. `final_index`, final_obs, the moments and `env_steps` refer to the part. Its
 // tensors are valid until `consume` returns. The learner may change its weights in each `consume`: no `act` runs meanwhile, and
 // the next part acts with the new ones. TICKs follow the last part only. All parts are one iteration.
 //

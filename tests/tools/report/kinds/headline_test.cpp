@@ -268,6 +268,22 @@ TEST(Headline, CountsOnlyTheSeedsOfPointsThatWereJudged) {
                        "failed)."));
 }
 
+TEST(Headline, ListsRivalsAndTheLeadOverTheNext) {
+  EXPECT_TRUE(Contains(ComparisonHeadlineOf({Returns(1, 17, 5), Returns(2, 18, 5), Returns(4, 19, 5)}, {}),
+                       "runners=4 envs=1 leads by eval/return: 21.00 ± 1.96; not shown to be better than runners=2 envs=1 "
+                       "(20.00 ± 1.96, behind by 1.00 ± 2.31) and runners=1 envs=1 (19.00 ± 1.96); 5 seeds each."));
+}
+
+// A point with a diverged run is no candidate, although its mean is higher.
+TEST(Headline, ARivalMayBeAhead) {
+  std::vector<TrialData> diverged = Returns(4, 30, 5);
+  diverged[0].measures["eval/return"] = Single(NAN);
+  const std::string text = ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), diverged}, {});
+  EXPECT_TRUE(text.starts_with("runners=2 envs=1 leads by eval/return")) << text;
+  EXPECT_TRUE(Contains(text, ", ahead by ")) << text;
+  EXPECT_FALSE(Contains(text, ", behind by ")) << text;
+}
+
 TEST(Headline, TheBestFollowsTheFilesSelection) {
   const auto select = [](nlohmann::json how) {
     return ComparisonHeadlineOf({Returns(1, 8, 5), Returns(2, 18, 5), Returns(4, 30, 5)}, {{"select", std::move(how)}});

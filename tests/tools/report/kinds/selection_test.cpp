@@ -56,6 +56,10 @@ class PointOfSeeds {
     }
     return *this;
   }
+  PointOfSeeds& AllDiverge() {
+    for (TrialData& trial : trials_) trial.measures[kMeasure] = Single(NAN);
+    return *this;
+  }
   void AddTo(std::vector<TrialData>* all) const { all->insert(all->end(), trials_.begin(), trials_.end()); }
 
  private:
@@ -140,6 +144,13 @@ TEST(Selection, ShowsNotFiniteInsteadOfAnEmptyCell) {
   EXPECT_EQ(TextAt(TableOf(document, "results"), 1, "eval_return"), "not finite");
   EXPECT_THAT(TextAt(TableOf(document, "results"), 1, "remark"),
               HasSubstr("eval/return: 40 of the last 40 values are not finite"));
+}
+
+// Not the worst score of the other points, which would read as measured.
+TEST(Selection, ShowsDivergedInsteadOfASubstitute) {
+  const Document document = Selected({PointOfSeeds(1), PointOfSeeds(2).AllDiverge()});
+  EXPECT_EQ(TextAt(TableOf(document, "results"), 1, "eval_return"), "diverged");
+  EXPECT_EQ(TextAt(TableOf(document, "results"), 1, "remark"), "not eligible: 4 of 4 runs diverged; 4 of 4 seeds diverged");
 }
 
 // Verdicts against a baseline.
