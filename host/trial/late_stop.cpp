@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <thread>
 
 #include "rollout/clocks.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kLookEvery{50};
 
-void SetAfterPatience(const std::atomic<bool>& stop, std::atomic<bool>* flag) {
+void SetAfterPatience(const std::atomic<bool>& stop, const std::shared_ptr<std::atomic<bool>>& flag) {
   while (!stop) std::this_thread::sleep_for(kLookEvery);
   const int64_t begin = NowNs();
   while (static_cast<double>(NowNs() - begin) * 1e-9 < kStopPatience_s) std::this_thread::sleep_for(kLookEvery);
@@ -24,7 +25,7 @@ void SetAfterPatience(const std::atomic<bool>& stop, std::atomic<bool>* flag) {
 
 }  // namespace
 
-LateStop::LateStop(const std::atomic<bool>& stop) : flag_(new std::atomic<bool>(false)) {
+LateStop::LateStop(const std::atomic<bool>& stop) : flag_(std::make_shared<std::atomic<bool>>(false)) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);  // other threads handle signals

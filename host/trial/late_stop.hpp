@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 
 namespace backplane {
 
@@ -10,11 +11,11 @@ class LateStop {
   // Watches `stop`, which lives as long as the process, on a thread of its own.
   explicit LateStop(const std::atomic<bool>& stop);
 
-  // Set kStopPatience_s after `stop`, by the clock of the trial. Lives as long as the process.
+  // Set kStopPatience_s after `stop`, by the clock of the trial.
   const std::atomic<bool>& flag() const { return *flag_; }
 
  private:
-  std::atomic<bool>* const flag_;  // never freed, because its thread does not end with this object
+  const std::shared_ptr<std::atomic<bool>> flag_;  // shared with the thread, which does not end with this object
 };
 
 }  // namespace backplane
