@@ -100,7 +100,7 @@ TEST_F(GateCommand, ResultsAreJudgedOnceAndTheWorstConditionLeads) {
   const Finished gate = Gate("outputs/few --fail-if 'env_steps < -50%' --fail-if 'eval/return < -5%'");
   EXPECT_EQ(gate.exit, 1) << gate.err;
   EXPECT_THAT(gate.out, AllOf(StartsWith("FAIL: the change of eval/return"), HasSubstr("PASS: the change of env_steps"),
-                              HasSubstr("10 and 6 seeds"), HasSubstr("have different seeds"),
+                              HasSubstr("10 and 6 seeds"), HasSubstr("ran with different seeds"),
                               HasSubstr("Each of 2 conditions is judged at 2.5 %")));
   // Three seeds can fail against 10. One seed has no spread and is invalid.
   Write("three.yaml", std::string(kZero) + "experiment: three\nsweep: {seeds: {n: 3}}\n");
