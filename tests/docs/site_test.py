@@ -31,7 +31,10 @@ WORDS = {"evaluation": "docs/experiment-file.html", "Slurm": "docs/cluster.html"
          "pruner": "docs/search.html", "Gymnasium": "plugins/envs/gymnasium/index.html", "minibatch_size": "plugins/learners/ppo/index.html",
          "exit": "docs/commands.html", "TensorBoard": "plugins/monitors/tensorboard/index.html", "LibTorch": "docs/installation.html",
          "GPU": "docs/limitations.html", "NaN": "docs/troubleshooting.html", "Optuna": "docs/search.html", "Holm": "docs/comparisons.html",
-         "MuJoCo": "docs/guide/mujoco-task.html", "RLlib": "docs/coming-from/rllib-tune.html", "shim": "docs/architecture.html"}
+         "MuJoCo": "docs/guide/mujoco-task.html", "RLlib": "docs/coming-from/rllib-tune.html", "shim": "docs/architecture.html",
+         "replay buffer": "docs/guide/off-policy-learner.html", "export policy": "docs/reference/commands.html", "onnx": "docs/policies.html",
+         **dict.fromkeys(("compare algorithms", "custom environment", "vectorized env", "frame stack", "hyperparameters", "learning rate",
+                          "callback", "wrapper", "early stopping", "pruning"), "docs/glossary.html")}
 
 # The search is in a shadow tree. inside(CHECK): the first element of the page for which CHECK holds.
 INSIDE = """(() => { const check = %s; const walk = root => { for (const one of root.querySelectorAll('*')) {
@@ -80,6 +83,8 @@ def fetches(site, pages):
 
 def not_found(site):
     items = json.loads((site / "search.json").read_text(encoding="utf-8"))["items"]
+    assert json.loads((site / "search.js").read_text(encoding="utf-8").partition("=")[2].strip(" ;\n"))["items"] == items, "two indexes"
+    yield from (f"search: leads to {item['location']}" for item in items if item["location"].startswith(("docs/decisions/", "configs/")))
     for word, page in WORDS.items():
         texts = [item["title"] + item["text"] for item in items if item["location"].partition("#")[0] == page]
         if not any(word.lower() in text.lower() for text in texts):
