@@ -130,7 +130,7 @@ Command NewCommand() {
     add->Add("kind", "env|learner|monitor", &args->kind, "Kind of plugin").OneOf({"env", "learner", "monitor"}).Required();
     add->Add("name", "NAME", &args->name, "Name of the folder, the file and the id").Required();
     add->Add("--lang", "LANG", &args->lang, "Language: cpp, or c for an env in plain C11").OneOf({"cpp", "c"}).ShowsDefault();
-    add->Flag("--agents", &args->agents, "Create an env of several agents");
+    add->Flag("--agents", &args->agents, "Create an env with several agents");
     add->Flag("--mujoco", &args->mujoco, "Create an env on MuJoCo");
     add->Flag("--off-policy", &args->off_policy, "Create a learner with a replay buffer");
     add->Flag("--recurrent", &args->recurrent, "Create a learner whose policy has a memory");
