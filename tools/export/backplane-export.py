@@ -123,7 +123,7 @@ def page(policy, about, files):
     if a["step_s"]:
         lines += ["", f"The env chose one action per {a['step_s']:g} s."]
     if policy.memory:
-        lines += ["", "## Memory", "", f"{policy.memory['size']} float32 numbers, which an act reads and replaces. Set them to 0 when an episode starts."]
+        lines += ["", "## Memory", "", f"{policy.memory['size']} float32 numbers, which each call reads and replaces. Set them to 0 when an episode starts."]
     lines += ["", "The policy is deterministic: the mean or the best choice, without the noise of training.", ""]
     return "\n".join(lines)
 

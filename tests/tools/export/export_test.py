@@ -144,7 +144,7 @@ class Export(unittest.TestCase):
     def test_a_memory_is_an_input_and_an_output(self):
         self.expect_whole(Net([5, 16, 3], rule="variance", memory=6), r"50 (actions .* at most \d\.\de-0[6-9] |states .* at most \d\.\de-0[6-9])")
         self.expect_whole(Net([6, 4], head="discrete", memory=9), r"50 of 50 choices|50 states")
-        self.assertIn("9 float32 numbers, which an act reads", (self.folder / "made/policy.md").read_text())
+        self.assertIn("9 float32 numbers, which each call reads", (self.folder / "made/policy.md").read_text())
         self.assertIn("#define POLICY_STATE 9", (self.folder / "made/policy.h").read_text())
 
     def test_a_wrong_state_is_an_error(self):
