@@ -103,7 +103,7 @@ RunArgs WithKeptSchedule(RunArgs args, const std::filesystem::path& out) {
   const auto run =
       ReadTolerantly<RunInfo>(nlohmann::json::parse(ReadFile(ResultsFolder{out}.run()).value_or(""), nullptr, false));
   if (args.fresh || !run.schedule_budget)
-    throw std::runtime_error(fmt::format("--keep-schedule: expected results whose budget is recorded, got {}{}",
+    throw std::runtime_error(fmt::format("--keep-schedule: expected results with a recorded budget, got {}{}",
                                          args.fresh ? "--fresh" : "none in ", args.fresh ? "" : out.string()));
   args.input.set.push_back("schedule_budget=" + JsonText(ToJson(*run.schedule_budget)));
   return args;

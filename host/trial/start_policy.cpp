@@ -18,9 +18,9 @@ namespace {
 
 void NeedPolicy(const StartFrom& from, const LearnerInstance& learner) {
   if (OffersPolicy(learner)) return;
-  FailStart(from,
-            fmt::format("expected a learner that can load a policy alone ({}), got {}{}", BP_LEARNER_POLICY_1, learner.id(),
-                        from.trial_id.empty() ? "" : "\nhint: learner: {start_optimizer: true} loads its whole state"));
+  FailStart(from, fmt::format("expected a learner that can load a policy without the rest of its state ({}), got {}{}",
+                              BP_LEARNER_POLICY_1, learner.id(),
+                              from.trial_id.empty() ? "" : "\nhint: learner: {start_optimizer: true} loads its whole state"));
 }
 
 std::vector<std::byte> StateIn(const StartFrom& from, const std::filesystem::path& file) try {

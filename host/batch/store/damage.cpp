@@ -23,7 +23,7 @@ std::string Lines(uint64_t n) { return fmt::format("{} {}", n, n == 1 ? "line" :
 std::string Absence(const std::filesystem::path& file) {
   std::error_code error;
   if (!std::filesystem::exists(file, error)) return "no such file";
-  if (!std::filesystem::is_regular_file(file, error)) return "something else than a regular file";
+  if (!std::filesystem::is_regular_file(file, error)) return "something other than a regular file";
   return std::filesystem::file_size(file, error) == 0 ? "an empty file" : "";
 }
 
