@@ -217,10 +217,9 @@ class CompareReader {
   void CheckTasks() {
     if (!arms()) return;  // CheckLooks reports it
     if (IsOfSpeed(terms_))
-      errors_->Add(
-          tasks_->mark,
-          fmt::format("compare.tasks: expected a compare.metric that measures learning, got {}, which measures speed or time",
-                      *terms_.metric));
+      errors_->Add(tasks_->mark,
+                   fmt::format("compare.tasks: expected a compare.metric of learning, got {}, a measure of speed or time",
+                               *terms_.metric));
     // The reference of a task gives the better direction of its scores.
     const int direction = terms_.tasks.front().direction();
     if (!terms_.direction) terms_.direction = direction > 0 ? "up" : "down";
