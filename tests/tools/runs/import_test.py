@@ -247,6 +247,11 @@ class Trainers(InFolder):
         self.assertEqual((run.settings, run.state), ({"lr": 0.1, "seed": 2}, "COMPLETED"))
         self.assertNotIn("config/lr", run.curves)
 
+    def test_counters_of_rllib_are_floats(self):
+        rows = [{"training_iteration": i, "num_env_steps_sampled_lifetime": 200.0 * i + 1, "env_runners": {"episode_return_mean": i}} for i in (1, 2)]
+        self.put("t/result.json", "".join(json.dumps(row) + "\n" for row in rows))
+        self.assertEqual(points(self.one(), "env_runners/episode_return_mean"), [(201, 1.0), (401, 2.0)])
+
     def test_a_summary_row_of_the_trainer_is_no_point(self):
         history = [{"step": 5, "loss": 2.0}, {"step": 10, "loss": 1.0}, {"step": 10, "train_runtime": 3.0, "train_loss": 1.5, "epoch": 1.0}]
         for name, step in (("checkpoint-5", 5), ("checkpoint-10", 10)):
