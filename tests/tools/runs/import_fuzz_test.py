@@ -4,6 +4,7 @@
 usage: import_fuzz_test.py
 """
 import random
+import sqlite3
 import sys
 import time
 import unittest
@@ -44,6 +45,31 @@ class Fuzz(import_test.InFolder):
                     runs = []
                 self.assertLess(sum(run.points() for run in runs), 1000, name)
                 (self.folder / "f" / name).unlink()
+
+    def test_odd_cells_of_a_database_become_text(self):
+        database = sqlite3.connect(self.folder / "mlflow.db")
+        database.executescript("""
+            CREATE TABLE experiments (experiment_id, name); INSERT INTO experiments VALUES (1, 'e');
+            CREATE TABLE runs (run_uuid, name, status, start_time, lifecycle_stage, experiment_id);
+            INSERT INTO runs VALUES ('u', 'r', 'FINISHED', 9e999, 'active', 1);
+            CREATE TABLE params (key, value, run_uuid); INSERT INTO params VALUES (x'ff00', '1', 'u'), ('lr', '2', 'u');
+            CREATE TABLE metrics (key, value, timestamp, run_uuid, step, is_nan);
+            INSERT INTO metrics VALUES (x'ff', 1.0, 9e999, 'u', 1, 0), ('loss', 2.0, 9e999, 'u', 1, 0);""")
+        database.commit()
+        database.close()
+        run = self.one("mlflow.db")
+        self.assertEqual(run.settings, {"b'\\xff\\x00'": 1, "lr": 2})
+        self.assertEqual(set(run.curves), {"b'\\xff'", "loss"})
+        self.assertEqual(self.command("mlflow.db", "--to", "out", "--metric", "loss")[0], 0)
+
+    def test_a_clock_of_trackio_may_be_unreadable(self):
+        database = sqlite3.connect(self.folder / "p.db")
+        database.executescript("""
+            CREATE TABLE configs (run_id, run_name, config); INSERT INTO configs VALUES ('a', 'r', '{}');
+            CREATE TABLE metrics (id, run_id, run_name, timestamp, step, metrics); INSERT INTO metrics VALUES (1, 'a', 'r', 'yesterday', 1, '{"loss": 2}');""")
+        database.commit()
+        database.close()
+        self.assertEqual(self.command("p.db", "--to", "out")[0], 0)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from typing import Any
 MOST_POINTS = 50_000_000  # of a run; more would not fit into memory
 MOST_METRICS = 20_000  # of a run
 MOST_STEP = 2**64 - 1
+LATEST = 1e11  # s since 1970: the year 5138; a later clock is damaged
 COMPLETED, FAILED, UNFINISHED, PRUNED = "COMPLETED", "FAILED", "UNFINISHED", "PRUNED"
 
 
@@ -36,7 +37,7 @@ class Curve:
     def add(self, step: int, value: float, time: float = math.nan) -> None:
         self.steps.append(step)
         self.values.append(value)
-        self.times.append(time)
+        self.times.append(time if -LATEST < time < LATEST else math.nan)
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -107,7 +108,11 @@ class Run:
         self.state, self.why = FAILED, why
 
     def tidy(self) -> None:
-        """Sorts the curves; numbers points without steps."""
+        """Sorts the curves; numbers points without steps. Names and settings of a damaged source may have any type: they become text."""
+        self.settings = {text_of(key): value if value is None or isinstance(value, (bool, int, float, str, list)) else text_of(value)
+                         for key, value in self.settings.items()}
+        self.time_base = self.time_base if -LATEST < self.time_base < LATEST else 0
+        self.curves = {text_of(name): curve for name, curve in self.curves.items()}
         for name, curve in list(self.curves.items()):
             if len(curve) > 1 and not any(curve.steps):
                 curve.steps = array("Q", range(1, len(curve) + 1))
@@ -116,6 +121,10 @@ class Run:
                 self.notes.append(f"{name}: {back:,} of {len(curve):,} points have a smaller step than the point before; sorted by step")
             if not len(curve):
                 del self.curves[name]
+
+
+def text_of(value: Any) -> str:
+    return value if isinstance(value, str) else str(value)
 
 
 def flatten(value: Any, prefix: str = "", depth: int = 0) -> dict[str, Any]:
