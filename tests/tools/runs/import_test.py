@@ -7,12 +7,15 @@ import json
 import math
 import os
 import pathlib
+import re
 import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import tracemalloc
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
@@ -20,10 +23,13 @@ TOOL = HERE.parents[2] / "tools/runs"
 sys.path[:0] = [str(HERE), str(TOOL)]
 
 import made_by_hand as made  # noqa: E402
+from backplane_runs import event_files  # noqa: E402
 from backplane_runs.directions import direction  # noqa: E402
 from backplane_runs.find import Finder  # noqa: E402
 from backplane_runs.metric_names import typed_names  # noqa: E402
+from backplane_runs.model import Run  # noqa: E402
 from backplane_runs.plain_values import SimpleYaml, as_mapping  # noqa: E402
+from backplane_runs.results_folder import lines_of  # noqa: E402
 
 
 def points(run, name):
@@ -151,6 +157,51 @@ class EventFiles(InFolder):
         self.put(self.NAME, data + size + struct.pack("<I", made.masked(size)) + big + b"\0\0\0\0" + made.curve("a", [(2, 2.0)])[0])
         self.assertGreater(head, 0)
         self.assertEqual(points(self.one(), "a"), [(1, 1.0), (2, 2.0)])
+
+    def test_checks_large_records_only_if_they_are_used(self):
+        def damaged(*values):
+            data = bytearray(made.event(2, 1002, *values))
+            data[100] ^= 1
+            return bytes(data)
+
+        histogram = made.field(1, "weights") + made.field(5, b"\1" * 3000)
+        first, last = made.curve("a", [(1, 1.0), (3, 3.0)])
+        self.put(self.NAME, made.events(first, damaged(histogram), last))
+        run = self.one()
+        self.assertEqual((points(run, "a"), run.notes), ([(1, 1.0), (3, 3.0)], []))
+        self.put(self.NAME, made.events(first, damaged(histogram, made.scalar("a", 2.0)), last))
+        run = self.one()
+        self.assertEqual(points(run, "a"), [(1, 1.0)])
+        self.assertIn("checksum", run.notes[0])
+
+    def test_reads_scalars_of_any_form(self):
+        backwards = made.record(made.field(5, made.field(1, made.single(2, 7.0) + made.field(1, "a"))) + made.field(2, 7) + made.field(1, 7.0))
+        long = "t" * 200
+        self.put(self.NAME, made.events(*made.curve("a", [(5, 5.0), (300, -0.5)]), backwards, made.event(2**40, 9, made.scalar(long, 1.0), made.scalar("a", 2.0))))
+        run = self.one()
+        self.assertEqual(points(run, "a"), [(5, 5.0), (7, 7.0), (300, -0.5), (2**40, 2.0)])
+        self.assertEqual(points(run, long), [(2**40, 1.0)])
+
+    def test_bounds_points_and_restarts(self):
+        start = made.record(made.field(1, 7.0) + made.field(2, 5) + made.field(7, made.field(1, 1)))
+        self.put(self.NAME, made.events(*[start] * 1001))
+        self.assertIn("more than 1,000 restarts", self.one().why)
+        self.put(self.NAME, made.events(*made.curve("a", [(i, 1.0) for i in range(5)])))
+        for form in ("usual", "any"):
+            with unittest.mock.patch.multiple(event_files, MOST_POINTS=4, **({} if form == "usual" else {"ONE_SCALAR": re.compile(b"x")})):
+                self.assertIn("more than 4 points", self.one().why)
+
+    def test_lines_need_no_memory_for_all_rows(self):
+        run = Run("r", "TensorBoard")
+        for step in range(20_000):
+            run.add("a", step, 0.5, step)
+            run.add("b", step, 0.5, step)
+        tracemalloc.start()
+        count = sum(1 for _ in lines_of(run, {"a": "a", "b": "b"}))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        self.assertEqual(count, 20_000)
+        self.assertLess(peak, 1_000_000)  # the rows would need 6 MB
 
 
 class Tables(InFolder):
