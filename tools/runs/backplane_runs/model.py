@@ -76,6 +76,7 @@ class Run:
     directions: dict[str, int] = field(default_factory=dict)  # that the source itself records
     folder: Path | None = None  # that the run was found in; None: of a table or database
     seed: int | None = None
+    added: int = 0  # points
     time_base: float = 0  # clock of times in another unit than seconds since 1970
 
     def curve(self, name: str) -> Curve:
@@ -90,6 +91,9 @@ class Run:
         """Adds a point; values that are no numbers are ignored."""
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= step <= MOST_STEP:
             return
+        self.added += 1
+        if self.added > MOST_POINTS:
+            raise Damaged(f"{self.name}: more than {MOST_POINTS:,} points")
         try:
             self.curve(name).add(step, float(value), time)
         except OverflowError:  # an integer beyond the range of a float
