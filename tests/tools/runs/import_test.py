@@ -3,6 +3,7 @@
 
 usage: import_test.py
 """
+import fcntl
 import json
 import math
 import os
@@ -447,6 +448,23 @@ class Commands(InFolder):
         self.put("other/a_seed3/log.csv", "step,score\n1,2\n")
         self.assertEqual(self.command("other", "--to", "out")[0], 0)
         self.assertEqual([line["seed"] for line in self.plan()], [1, 2, 3])
+
+    def test_only_imports_into_the_same_folder_wait(self):
+        self.csv_run("runs/a", 1)
+        self.csv_run("more/b", 2)
+        self.assertEqual(self.command("runs", "--to", "outs/one")[0], 0)
+        lock = os.open(self.folder / "outs/one", os.O_RDONLY)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        self.assertEqual(self.command("runs", "--to", "outs/two")[0], 0)
+        waiting = subprocess.Popen([sys.executable, "-B", str(TOOL / "backplane-import.py"), "more", "--to", "outs/one"], cwd=self.folder,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertIn("waiting for a different import into outs/one", waiting.stderr.readline())
+        os.close(lock)
+        self.assertIn("2 trials", waiting.communicate(timeout=60)[0])
+        self.assertEqual(waiting.returncode, 0)
+        self.put("broken.csv", "x\n")
+        self.assertEqual(self.command("broken.csv", "--to", "outs/three")[0], 2)
+        self.assertFalse((self.folder / "outs/three").exists())
 
     def test_a_foreign_folder_is_never_overwritten(self):
         self.csv_run("runs/a", 1)
