@@ -295,7 +295,7 @@ def main(words: list[str]) -> int:
     try:
         args.to = Import(args).out
         with locked(args.to):
-            one = Import(args)  # sees what an import before it has written
+            one = Import(args)  # sees the results of an import that it waited for
             changed = one.run()
     except NoRuns as error:
         if not args.folder_only:  # else the calling command reports the error
