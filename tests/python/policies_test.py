@@ -59,6 +59,16 @@ assert lib.bp_embed_policy_act(made[0]) < 0 and "closed" in ffi.string(lib.bp_em
 assert lib.bp_embed_policy_open(b"outputs/ppo_pendulum", ffi.NULL, b"77", 1, made) < 0
 assert "expected checkpoint '77', got" in ffi.string(lib.bp_embed_error()).decode()
 """
+# Its best checkpoint is only the policy.
+REPLAY = """experiment: sac
+env: {plugin: pendulum, options: {max_episode_steps: 30}}
+learner: {plugin: sac, options: {hidden: [8], batch_size: 8, horizon: 60, learning_starts: 60}}
+budget: {iterations: 3}
+evaluation: {episodes: 4, every_iterations: 1}
+checkpoint: {best: eval/return}
+"""
+BEST = EMBEDDED.split("assert lib.bp_embed_step")[0].replace("ppo_pendulum", "sac").replace("ffi.NULL, 1000", 'b"best", 1000').replace(
+    'load_policy("outputs/sac")', 'load_policy("outputs/sac", checkpoint="best")')
 
 
 def run(folder, *words, **more):
@@ -88,7 +98,10 @@ def main():
         assert len(moved) == len(loaded) == 3 and all(abs(a - b) < 4e-6 for a, b in zip(moved, loaded)), (moved, loaded)
         run(folder, sys.executable, "-c", EMBEDDED, env=environment)
         assert re.search(r"return -\d", run(folder, sys.executable, "-c", block("python"), env=environment))
-    print("the page runs")
+        (folder / "sac.yaml").write_text(REPLAY)
+        run(folder, home / "bin/backplane", "run", "sac.yaml", "--quiet", env=environment)
+        run(folder, sys.executable, "-c", BEST, env=environment)
+    print("the page runs, and the best policy of a replay learner acts")
 
 
 if __name__ == "__main__":
