@@ -100,7 +100,8 @@ class OffPolicy : public Learner {
   // Before the first plan, a policy is one to begin with.
   void SaveRandom(const Writer& writer) const { writer.Put(planned_ ? random_frames_ : uint64_t{0}); }
   void LoadRandom(const Reader& reader) { random_frames_ = reader.Get<uint64_t>(), planned_ = true; }
-  // For StartPolicy: the loaded policy acts from the first step, and learning_starts counts from there.
+  // For StartPolicy, and for Load if the ring is empty afterwards, as in a next stage: the loaded policy acts from the first
+  // step, and learning_starts counts from there.
   void BeginWithPolicy() { random_frames_ = frames_ = 0; }
 
  private:

@@ -116,6 +116,7 @@ class SoftActorCritic : public bp::OffPolicy, public bp::LearnerPlugin<SoftActor
     updates_ = in.Get<uint64_t>();
     LoadSchedule(in);
     replay_.Load(in);
+    if (replay_.count() != frames()) BeginWithPolicy();  // a next stage: its ring is empty
   }
 
  private:
