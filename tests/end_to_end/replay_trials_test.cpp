@@ -82,7 +82,7 @@ TEST_F(ReplayTrials, DamagedBufferEndsTheTrialWithItsPlace) {
   EXPECT_EQ(damaged.exit, 1) << damaged.err;
   EXPECT_THAT(damaged.err, AllOf(HasSubstr("replay.data: block 0 (bytes 0 to "),
                                  HasSubstr("is damaged: expected the checkpoint's"), HasSubstr("hint: delete ")));
-  fs::remove_all(Trial("short") / "checkpoint");  // as the hint says
+  fs::remove_all(Trial("short") / "checkpoint");  // the hint
   const Finished again = RunIn("short", more + " --only-failed");
   EXPECT_EQ(again.exit, 0) << again.err;
   EXPECT_TRUE(LearnerState(Trial("short")) == LearnerState(Trial("whole")));
