@@ -28,7 +28,7 @@ monitors: []
 
 class ReplayTrials : public ProgramTest {
  protected:
-  void Write(const std::string& name, std::string text = kReplay) {
+  void Write(const std::string& name, const std::string& text = kReplay) {
     ProgramTest::Write(name + ".yaml", "experiment: " + name + text);
   }
   // The same experiment in other folders, so that their trials are equal.
