@@ -183,6 +183,16 @@ def survives_kills_and_lost_sources(runs):
         mine, its = runs.metrics(trial), runs.metrics(whole)
         assert list(mine) == list(its) == list(range(1, 41)), (list(mine), list(its))
         assert all(mine[i]["metrics"] == its[i]["metrics"] for i in mine), "the source was lost after the start, and no bit differs"
+    starts = runs.folder / "outputs/broken/starts"
+    before = {file: file.stat().st_mtime_ns for file in starts.rglob("*")}
+    said = runs.run("broken", "learner.start_from=outputs/doomed", "--dry-run")
+    assert said.count("COMPLETED, stays") == 2, said
+    runs.run("broken", "learner.start_from=outputs/doomed", "--dry-run", "sweep.seeds.n=3")
+    assert before == {file: file.stat().st_mtime_ns for file in starts.rglob("*")}, "a dry run changes no file"
+    for words in (["--dry-run"], []):
+        said = runs.run("broken", "learner.start_from=outputs/doomed", "--fresh", *words, expect=2)
+        assert "expected a trial (OUT/TRIAL or OUT/TRIAL@best) or a policy file, got neither" in said, said
+    assert not (runs.folder / "outputs/broken.1").exists(), "the results stay if a fresh run cannot start"
     os.rename(runs.folder / "outputs/broken", runs.folder / "outputs/moved")
     assert "equal bit for bit" in runs.call("replay", "outputs/moved", first.name)
 
