@@ -125,6 +125,9 @@ def seeds_stay_their_own(runs):
 
 def starts_from_files(runs):
     runs.call("export", "policy", "outputs/source", "--to", "exported")
+    page = (runs.folder / "exported/policy.md").read_text()
+    assert "| 2 | `obs[2]` | angular velocity | rad/s | -8 | 8 |" in page, page
+    assert "| 0 | `action` | torque | N m | -2 | 2 |" in page, page
     runs.write("file", MORE)
     runs.run("file", "learner.start_from=exported/policy.npz")
     same_policy(runs.policy(runs.trial("file"), "start"), runs.policy(runs.trial("source"), "last"), "a file")
