@@ -38,6 +38,23 @@ except backplane_rl.BackplaneError as error:
 else:
     raise AssertionError("a checkpoint that does not exist was loaded")
 """
+# A trial starts from a checkpoint whose trial is then deleted.
+STARTED = """import backplane_rl, numpy, pathlib, shutil
+started = "outputs/started"
+obs = numpy.random.default_rng(1).normal(size=(100, 3)).astype(numpy.float32)
+source = backplane_rl.load_policy("outputs/ppo_pendulum")
+shutil.rmtree("outputs/ppo_pendulum")
+start, last = (backplane_rl.load_policy(started, checkpoint=name) for name in ("start", "last"))
+assert (start(obs) == source(obs)).all(), "the policy that learner.start_from named"
+assert numpy.abs(last(obs) - source(obs)).max() > 1e-4, "the trial has learned since"
+shutil.rmtree(pathlib.Path(started, "starts"))
+try:
+    backplane_rl.load_policy(started, checkpoint="start")
+except backplane_rl.BackplaneError as error:
+    assert "learner.start_from" in str(error), error
+else:
+    raise AssertionError("a deleted policy was loaded")
+"""
 # The trial's own plugins in this process choose the actions that NumPy computes.
 EMBEDDED = """import backplane_rl, numpy
 from backplane_rl._library import check, ffi, lib
@@ -87,7 +104,11 @@ def main():
         loaded = [float(line) for line in run(folder, sys.executable, "-c", LOADED, env=environment).split()]
         assert len(moved) == len(loaded) == 3 and all(abs(a - b) < 4e-6 for a, b in zip(moved, loaded)), (moved, loaded)
         run(folder, sys.executable, "-c", EMBEDDED, env=environment)
-        assert re.search(r"return -\d", run(folder, sys.executable, "-c", block("python"), env=environment))
+        words = ["pendulum.yaml", "-s", "budget.env_steps=8192", "learner.start_from=outputs/ppo_pendulum", "--out", "outputs/started", "--quiet"]
+        run(folder, home / "bin/backplane", "run", f"configs/ppo/{words[0]}", *words[1:], env=environment)
+        python_loop = run(folder, sys.executable, "-c", block("python"), env=environment)
+        run(folder, sys.executable, "-c", STARTED, env=environment)
+        assert re.search(r"return -\d", python_loop)
     print("the page runs")
 
 
