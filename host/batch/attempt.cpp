@@ -184,8 +184,7 @@ Attempt::Ended Attempt::Finish(const JobEnd& end) {
   // The trial may have failed to write the reason, for example on a full disk, or before its folder was known. Its last output
   // is then more precise than its exit code.
   const bool is_vague = ended.verdict.outcome == Outcome::kTemp || end.exit.code == kExitUsage;
-  if (const std::string last = written ? "" : LastWords(); is_vague && !last.empty())
-    ended.verdict.why = last;
+  if (const std::string last = written ? "" : LastWords(); is_vague && !last.empty()) ended.verdict.why = last;
   const nlohmann::json result = Record(written.value_or(nlohmann::json::object()), ended.verdict, end);
   const TrialResult read = ReadTolerantly<TrialResult>(result);
   ended.warnings = read.warnings;

@@ -189,7 +189,8 @@ int DryRunOf(const RunArgs& args, RunSession* session) {
   Plan& plan = session->request.plan;
   ResourcePool pool = session->pool();
   if (session->is_elsewhere()) return DryRun(plan, session->request.out, pool, args);
-  const std::optional<int> rejected = RejectedByPlugins(plan.Checked(), args.input.file, &pool, args.fresh ? "" : session->request.out);
+  const std::optional<int> rejected =
+      RejectedByPlugins(plan.Checked(), args.input.file, &pool, args.fresh ? "" : session->request.out);
   if (rejected && (*rejected == kInterrupted || !args.skip_invalid)) return *rejected;
   if (plan.search && !args.fresh) PlanAgain(&plan, session->request.out);
   return DryRun(plan, session->request.out, pool, args);

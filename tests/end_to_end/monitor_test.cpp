@@ -145,7 +145,8 @@ learner: {command: [sh, -c, "echo jax $XLA_PYTHON_CLIENT_MEM_FRACTION torch $PYT
   unsetenv("LD_LIBRARY_PATH");
   const Finished node = Run("run-trial " + (Attempt("limit").parent_path() / "trial.json").string());
   EXPECT_EQ(node.exit, 64);
-  EXPECT_THAT(node.err, testing::HasSubstr("expected a GPU whose memory the driver reports, for 85% of it, got none; set a size"));
+  EXPECT_THAT(node.err,
+              testing::HasSubstr("expected a GPU whose memory the driver reports, for 85% of it, got none; set a size"));
 }
 
 TEST_F(MonitorTest, AReportNamesTheGpusOfTheMachine) {

@@ -38,19 +38,23 @@ bool HasTrialFolders(const ResultsFolder& folder) {
 
 // The values of result.json that the other files have to match.
 struct ResultValues {
+  std::string state;
   json iterations;
-  std::vector<MetricsPart> parts;
+  std::vector<MetricsPart> parts = {};
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("state", self.state);
+    visit("iterations", DefaultIfMissing(self.iterations));
+  }
 };
 
 // Absent unless `document`, by nlohmann or flat, is an object with a "state".
 template <class Json>
 std::optional<ResultValues> ValuesOf(const Json& document) {
-  const auto state = document.is_object() ? document.find("state") : document.end();
-  if (state == document.end() || !state->is_string()) return std::nullopt;
-  const auto iterations = document.find("iterations");
-  const auto metrics = RecordOrNothing<MetricsRecord>(document).value_or(MetricsRecord());
-  return ResultValues{iterations == document.end() ? json() : json(*iterations),
-                      metrics.metrics_parts.value_or(std::vector<MetricsPart>())};
+  std::optional<ResultValues> values = RecordOrNothing<ResultValues>(document);
+  if (values)
+    values->parts = RecordOrNothing<MetricsRecord>(document).value_or(MetricsRecord()).metrics_parts.value_or(values->parts);
+  return values;
 }
 
 std::optional<ResultValues> ValuesIn(const std::string& text) {

@@ -21,8 +21,8 @@ MetricsPart ReadMetricsPart(const AttemptFolder& attempt, uint64_t bytes) {
   if (fd < 0) return part;
   char block[65536];
   ssize_t n = 0;
-  while (part.bytes < bytes && ((n = read(fd, block, std::min<uint64_t>(sizeof block, bytes - part.bytes))) > 0 ||
-                                (n < 0 && errno == EINTR))) {
+  while (part.bytes < bytes &&
+         ((n = read(fd, block, std::min<uint64_t>(sizeof block, bytes - part.bytes))) > 0 || (n < 0 && errno == EINTR))) {
     if (n < 0) continue;
     const std::string_view text(block, static_cast<size_t>(n));
     part.lines += static_cast<uint64_t>(std::count(text.begin(), text.end(), '\n'));

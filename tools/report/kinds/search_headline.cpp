@@ -17,7 +17,7 @@
 namespace backplane {
 namespace {
 
-constexpr double kAtAnEdge = 0.03;             // of an option's range
+constexpr double kAtAnEdge = 0.03;              // of an option's range
 constexpr uint64_t kSeedOfArrivals = 20261130;  // of random assignments: the same scores give the same verdict
 constexpr size_t kMostSeedsNamed = 1000;
 
@@ -32,8 +32,8 @@ std::string Capital(std::string text) {
   return text;
 }
 
-// The lead of `a` over `b` with fresh seeds; the intervals of so many pairs hold together in 95 % of all cases. For steps_to, the
-// means are restricted to the time up to which both are known. Absent: too few seeds, or no spread.
+// The lead of `a` over `b` with fresh seeds; the intervals of so many pairs hold together in 95 % of all cases. For steps_to,
+// the means are restricted to the time up to which both are known. Absent: too few seeds, or no spread.
 struct FreshLead {
   double value = 0, low = 0, high = 0;
 };
@@ -112,9 +112,10 @@ double LeastP(size_t n) {
 std::string SeedsForTest(size_t seeds, size_t pairs) {
   size_t least = seeds;
   while (LeastP(least) * static_cast<double>(pairs) >= 1 - statistics::kLevel) ++least;
-  return least == seeds ? ""
-                        : fmt::format(" {} seeds per setting cannot show any lead; use at least {} (sweep.search.confirm.seeds).",
-                                      seeds, least);
+  return least == seeds
+             ? ""
+             : fmt::format(" {} seeds per setting cannot show any lead; use at least {} (sweep.search.confirm.seeds).", seeds,
+                           least);
 }
 
 // Orders settings by their steps to a goal, which some trials may never reach.
@@ -124,18 +125,18 @@ Order OrderByArrivals(const SearchParts& parts, const ConfirmedSetting& a, const
   const double horizon = statistics::CommonHorizon({of_a, of_b}),
                p = std::min(1.0, static_cast<double>(pairs) * statistics::LogRankPermutation(of_a, of_b, kSeedOfArrivals).p),
                lead = parts.Lead(statistics::MeanUpTo(of_a, horizon).value, statistics::MeanUpTo(of_b, horizon).value);
-  const std::string evidence =
-      fmt::format("log-rank test, p = {:.2g}{}{}", p,
-                  pairs > 1 ? fmt::format(" after correction for {} pairs of settings", pairs) : "", NeverReached({of_a, of_b}));
+  const std::string evidence = fmt::format("log-rank test, p = {:.2g}{}{}", p,
+                                           pairs > 1 ? fmt::format(" after correction for {} pairs of settings", pairs) : "",
+                                           NeverReached({of_a, of_b}));
   const bool is_sooner = statistics::IsSlower(of_b, of_a) != parts.study.maximize;
   if (p < 1 - statistics::kLevel && lead > 0 && is_sooner)
     return {Capital(fmt::format("{} is better than {} by {}{} with fresh seeds ({}).", one, other, Gap(lead), Unit(parts),
                                 evidence)),
             true};
-  return {Capital(fmt::format("{} is not shown to be better than {}: the lead with fresh seeds is {}{} ({}).{}", one, other,
-                              Gap(lead), Unit(parts), evidence,
-                              SeedsForTest(std::min(a.values.size(), b.values.size()), pairs))),
-          false};
+  return {
+      Capital(fmt::format("{} is not shown to be better than {}: the lead with fresh seeds is {}{} ({}).{}", one, other,
+                          Gap(lead), Unit(parts), evidence, SeedsForTest(std::min(a.values.size(), b.values.size()), pairs))),
+      false};
 }
 
 // Compares the best two by fresh seeds, which were chosen from all pairs.

@@ -31,9 +31,9 @@ class DiskUseTest : public testing::Test {
   const fs::path out_ = scratch_.path() / "out";
 };
 
-TEST_F(DiskUseTest, CheckpointsAreThoseOfTrialsAndKeptStarts) {
-  const uint64_t checkpoints = Write("trials/a/checkpoint/checkpoint.bin") + Write("trials/a/checkpoint.before-attempt-2/best.bin") +
-                               Write("starts/0123/start.bin");
+TEST_F(DiskUseTest, CountsCheckpointsOfTrialsAndKeptStarts) {
+  const uint64_t checkpoints = Write("trials/a/checkpoint/checkpoint.bin") +
+                               Write("trials/a/checkpoint.before-attempt-2/best.bin") + Write("starts/0123/start.bin");
   const uint64_t others = Write("events.jsonl") + Write("trials/a/attempt-1/result.json") + Write("starts/0123/source.json");
   const DiskUse use = DiskUseOf(out_);
   EXPECT_EQ(use.checkpoints, checkpoints);

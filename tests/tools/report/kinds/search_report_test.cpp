@@ -126,16 +126,17 @@ MadeSearch ToAGoal() {
   return search;
 }
 
-// Of the 70 ways to deal 8 trials to two settings, two are as extreme as all sooner. One trial that never arrives is so late
+// Two of the 70 ways to deal 8 trials to two settings are as extreme as all sooner. One trial that never arrives is so late
 // that the interval of the means contains 0, as Welch's would.
 TEST(SearchReport, OrdersStepsToAGoalByTheLogRankTest) {
   MadeSearch search = ToAGoal();
   search.ConfirmSteps(0, {10, 11, 12, 13}).ConfirmSteps(1, {20, 21, 23, -200});
   const Document document = ReportOf(search);
   EXPECT_THAT(document.verdict[0], StartsWith("Best setting: lr 0.001, plugin ppo (number 0"));
-  EXPECT_THAT(document.verdict[0],
-              HasSubstr("Number 0 is better than number 1 by 54.5 env steps with fresh seeds (log-rank test, p = 0.029; 1 never "
-                        "reached it within 200)."));
+  EXPECT_THAT(
+      document.verdict[0],
+      HasSubstr("Number 0 is better than number 1 by 54.5 env steps with fresh seeds (log-rank test, p = 0.029; 1 never "
+                "reached it within 200)."));
 }
 
 // The censored trial of number 0 was observed for as long as its last step, which may be sooner than the goal.
