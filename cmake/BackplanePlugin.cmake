@@ -9,6 +9,8 @@
 # TESTS are sources of a GoogleTest program, <kind>_<name>_test. PLUGIN_FILE is the path of the plugin; tests of an env also link the
 # embedding library (backplane/embed.h). With an installation, CTest also runs `backplane plugin validate FILE`, with the words of VALIDATE,
 # such as --set horizon=20 for a learner whose iterations take seconds.
+# backplane_add_rust_plugin(<name> KIND env|learner SOURCE file [VALIDATE word ...])
+# builds a plugin in Rust (backplane.rs) with rustc and the SDK only.
 # In the tree, Dependencies.cmake finds the libraries in USES; with an installation, BackplaneUses.cmake does.
 set(_BACKPLANE_CMAKE_DIR ${CMAKE_CURRENT_LIST_DIR})
 set(_BACKPLANE_KNOWN_USES mujoco torch)
@@ -20,6 +22,30 @@ function(backplane_add_plugin name)
     message(FATAL_ERROR "${call}: KIND: expected env, learner or monitor, got '${P_KIND}'")
   endif()
   _backplane_add_module(${P_KIND}_${name} KIND ${P_KIND} ${P_UNPARSED_ARGUMENTS})
+endfunction()
+
+function(backplane_add_rust_plugin name)
+  cmake_parse_arguments(P "" "KIND;SOURCE" "VALIDATE" ${ARGN})
+  if(NOT P_KIND MATCHES "^(env|learner)$" OR NOT P_SOURCE OR P_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "backplane_add_rust_plugin(${name}): expected KIND env|learner, SOURCE file and VALIDATE, got '${ARGN}'")
+  endif()
+  find_program(RUSTC rustc HINTS $ENV{HOME}/.cargo/bin)
+  if(NOT RUSTC)
+    message(FATAL_ERROR "backplane_add_rust_plugin(${name}): expected rustc on PATH, got none (Debian: rustc)")
+  endif()
+  set(target ${P_KIND}_${name})
+  set(dir ${CMAKE_CURRENT_BINARY_DIR})
+  cmake_path(ABSOLUTE_PATH P_SOURCE)
+  get_target_property(includes backplane::sdk INTERFACE_INCLUDE_DIRECTORIES)
+  find_path(BACKPLANE_RUST_DIR backplane.rs PATHS ${includes} PATH_SUFFIXES backplane NO_DEFAULT_PATH REQUIRED)
+  file(GLOB sdk ${BACKPLANE_RUST_DIR}/*.rs)
+  add_custom_command(OUTPUT ${dir}/${target}.so
+    COMMAND ${RUSTC} --edition 2021 -O --crate-type rlib ${BACKPLANE_RUST_DIR}/backplane.rs -o ${dir}/libbackplane.rlib
+    COMMAND ${RUSTC} --edition 2021 -O --crate-type cdylib --extern backplane=${dir}/libbackplane.rlib ${P_SOURCE} -o ${dir}/${target}.so
+    COMMAND backplane::backplane plugin seal ${dir}/${target}.so
+    DEPENDS ${P_SOURCE} ${sdk} VERBATIM)
+  add_custom_target(${target} ALL DEPENDS ${dir}/${target}.so)
+  add_test(NAME ${target}.validate COMMAND backplane::backplane plugin validate ${dir}/${target}.so ${P_VALIDATE})
 endfunction()
 
 function(backplane_add_part plugin name)

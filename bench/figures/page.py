@@ -9,7 +9,7 @@ Compare Backplane's speed with other programs and with the goals of this project
 - A ratio above 1 means that Backplane is faster. Both sides run in turn, with the same nets, settings and cores.
 - Figures are medians, with their range and the number of measurements (n).
 - `~` marks figures during which other programs used more than 5 % of the machine's CPU time. The verdict of such a ratio is "disturbed". One of
-  our own figures is "disturbed" only if it also missed its bar.
+  our own figures is "disturbed" only if it also missed its floor.
 - The floor is the speed that the project guarantees on this kind of machine. The target is its aim.
 - Compare figures within a row only, because rows differ in [machine](#machines) and day.
 

@@ -91,13 +91,16 @@ std::string EndedLate(const ChildExit& exit, const std::optional<StatusFile>& la
   return who + " " + how + " after the trial had ended; the last lines of its monitors may be missing";
 }
 
-StartFrom KeptStartOf(const std::filesystem::path& out, const LoadedExperiment& loaded) {
-  const KeptStart kept = KeepStart(out, *loaded.experiment.start_from, loaded.start_sha256);
-  return {.trial_id = kept.trial_id,
-          .checkpoint_dir = std::filesystem::absolute(ResultsFolder{out}.start(kept.sha256)),
-          .sha256 = kept.sha256,
-          .source = *loaded.experiment.start_from,
-          .iterations = kept.iterations,
+StartFrom KeptStartOf(const AttemptPlace& place, const LoadedExperiment& loaded) {
+  const std::string& source = *loaded.experiment.start_from;
+  std::optional<KeptStart> kept = place.kept_in.empty() ? std::nullopt : FindKeptStart(place.kept_in, source);
+  const bool is_kept = kept && kept->sha256 == loaded.start_sha256;
+  if (!is_kept) kept = KeepStart(place.out, source, loaded.start_sha256);
+  return {.trial_id = kept->trial_id,
+          .checkpoint_dir = std::filesystem::absolute(ResultsFolder{is_kept ? place.kept_in : place.out}.start(kept->sha256)),
+          .sha256 = kept->sha256,
+          .source = source,
+          .iterations = kept->iterations,
           .optimizer = loaded.experiment.start_optimizer};
 }
 
@@ -121,7 +124,7 @@ TrialSpec SpecOf(const AttemptPlace& place, const LoadedExperiment& loaded, cons
   spec.experiment_dir = loaded.folder;
   spec.resume = CanGoOn(loaded.experiment, folder);
   spec.start_from = place.start_from;
-  if (!spec.start_from && after.empty() && !loaded.start_sha256.empty()) spec.start_from = KeptStartOf(place.out, loaded);
+  if (!spec.start_from && after.empty() && !loaded.start_sha256.empty()) spec.start_from = KeptStartOf(place, loaded);
   if (!after.empty()) spec.start_from = StartFrom{after, TrialFolderOf(place.out, after).checkpoint()};
   return spec;
 }
@@ -178,10 +181,10 @@ Attempt::Ended Attempt::Finish(const JobEnd& end) {
   ending.has_checkpoint = CanGoOn(spec_.experiment, folder_);
   if (written) ending.result_state = ReadTolerantly<TrialResult>(*written).state;
   Ended ended{Classify(ending), {}, {}, {}, {}};
-  // The trial may have failed to write the reason, for example on a full disk. Its last output is then more precise than its
-  // exit code.
-  if (const std::string last = written ? "" : LastWords(); ended.verdict.outcome == Outcome::kTemp && !last.empty())
-    ended.verdict.why = last;
+  // The trial may have failed to write the reason, for example on a full disk, or before its folder was known. Its last output
+  // is then more precise than its exit code.
+  const bool is_vague = ended.verdict.outcome == Outcome::kTemp || end.exit.code == kExitUsage;
+  if (const std::string last = written ? "" : LastWords(); is_vague && !last.empty()) ended.verdict.why = last;
   const nlohmann::json result = Record(written.value_or(nlohmann::json::object()), ended.verdict, end);
   const TrialResult read = ReadTolerantly<TrialResult>(result);
   ended.warnings = read.warnings;

@@ -25,6 +25,7 @@ struct AttemptPlace {
   std::vector<int> lock_fds;                 // the results folder's lock; the shim keeps them open
   FolderWatch* watch = nullptr;              // NULL: the folder is not watched
   std::optional<StartFrom> start_from = {};  // for trials that continue no other trial of the experiment
+  std::filesystem::path kept_in = {};        // a check elsewhere reads the kept policies of this results folder; empty: none
 };
 
 // The specification of the trial's next attempt. `after` is the id of the trial whose learner it starts from; empty: no such

@@ -17,6 +17,7 @@ using nlohmann::json;
 
 // Suggestions in a row that the sweep's rules drop. After so many, the rest of the space is too small to hit by chance.
 constexpr uint64_t kMostDroppedInARow = 100;
+constexpr char kDerive[] = "; `derive` can compute a valid value instead of dropping a suggestion";
 
 bool WasAsked(const Suggestion& suggestion) { return !suggestion.params.is_null(); }
 
@@ -120,10 +121,8 @@ bool BatchSearch::Grow(const Schedule& schedule) {
     if (!suggested.point) {
       Fail(number);
       if (dropped_in_a_row_ >= kMostDroppedInARow)
-        throw SearchError(
-            fmt::format("sweep.search: {} suggestions in a row were dropped, the last one for: {}; use `derive`, "
-                        "which holds for every suggestion, instead of `where`",
-                        dropped_in_a_row_, suggested.why));
+        throw SearchError(fmt::format("sweep.search: {} suggestions in a row were dropped; reason for the last one: {}{}",
+                                      dropped_in_a_row_, suggested.why, suggested.why.starts_with("where") ? kDerive : ""));
       continue;
     }
     if (suggested.is_new) return true;

@@ -39,10 +39,10 @@ ChangedStates TakeDamagedBack(const std::filesystem::path& out, const Plan& plan
 ChangedStates InferredInfeasible(const Plan& plan, const Schedule& schedule) {
   ChangedStates inferred;
   for (const auto& [trial, smaller] : schedule.OutOfMemoryToo())
-    inferred.push_back(
-        {trial,
-         {TrialState::kInfeasible, "inferred: " + plan.trials[smaller].id + " needs no more memory and did not fit",
-          StateReason::kInferred}});
+    inferred.push_back({trial,
+                        {TrialState::kInfeasible,
+                         "inferred: trial " + plan.trials[smaller].id + " does not need more memory, and it did not fit",
+                         StateReason::kInferred}});
   return inferred;
 }
 
@@ -79,8 +79,9 @@ void CheckLearnerFiles(const TrialFolder& folder) {
   const std::optional<CheckpointHeader> header = PeekHeader(CheckpointFile(dir, 0));
   if (!header || !header->HasPart(kFilesPart) || !LearnerFilesIn(dir).empty()) return;
   throw std::runtime_error(fmt::format(
-      "budget: expected at most the budget of the completed trial {}, got more: its learner's files, which it needs to resume, "
-      "were deleted at its end\nhint: --set checkpoint.keep_replay=true keeps them, from the first run of an experiment on",
+      "budget: expected at most the budget of the completed trial {}, got more: the trial cannot resume, because its learner's "
+      "files were deleted at its end\nhint: from the first run of an experiment on, --set checkpoint.keep_replay=true keeps "
+      "these files",
       folder.folder.filename().string()));
 }
 
@@ -198,7 +199,7 @@ std::string SayWhatIsNotInThePlan(const Plan& plan, const BatchRecord& record) {
   // Trials with fresh seeds join the plan only at the end of the search.
   if (plan.search)
     return fmt::format(
-        "this folder contains {} {} outside the search, from fresh seeds of a former best point or from other plans; only "
+        "this folder contains {} {} outside the search, of other plans or with fresh seeds of a former best point; only "
         "results.sqlite shows them",
         n, n == 1 ? "trial" : "trials");
   return "this folder contains " + std::to_string(n) + (n == 1 ? " trial" : " trials") +

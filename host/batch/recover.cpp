@@ -147,7 +147,8 @@ bool AnythingRan(const std::filesystem::path& out) {
   std::error_code error;
   const auto trials = std::filesystem::directory_iterator(folder.trials(), error);
   if (!error && trials != std::filesystem::directory_iterator()) return true;
-  return !ReadBatchRecord(folder.events()).trials.empty();
+  const BatchRecord record = ReadBatchRecord(folder.events());
+  return !record.trials.empty() || !record.search.suggestions.empty();
 }
 
 void EndOpenAttempts(const std::filesystem::path& out, EventLog* log, FailurePolicy* failure_policy) {
@@ -230,12 +231,12 @@ std::string FormatChanges(const std::vector<ChangedFile>& changes) {
   }
   if (any_unrecorded)
     text +=
-        "a file that was not recorded is new, or an older version of Backplane did not record it;\n"
-        "its changes are noticed from now on\n";
+        "a file 'not recorded' is new, or an older version of Backplane did not record it;\n"
+        "Backplane notices its changes from now on\n";
   if (any_text)
     text +=
-        "a command gets the text of an option as written in the file; an older version passed its value;\nto keep these "
-        "results, write the option as the old value\n";
+        "a command gets the text of an option as written in the file; an older version passed the value;\nto keep these "
+        "results, write the old value in the file\n";
   return fmt::format("{} changed since these results were made:\n", any_text ? "options" : "files") + text +
          "no trial was started\n"
          "hint: --fresh moves the old results aside and starts from scratch;\n"

@@ -17,7 +17,8 @@
 
 namespace backplane {
 
-// True if a trial has ever started or was settled without a start. Starts that were only rejected leave nothing to keep.
+// True if a trial has ever started or was settled without a start, or a search has made suggestions. Starts that were only
+// rejected leave nothing to keep.
 bool AnythingRan(const std::filesystem::path& out);
 
 // Records an end for every open attempt: the one in its result.json, or "stale". Adopts trials that left a complete result

@@ -26,7 +26,7 @@ std::vector<std::string> VersionWatch::Look(const PluginFacts& facts, const std:
       const Known now{value.get<std::string>(), name};
       const auto [known, is_first] = known_.try_emplace(plugin + " " + key, now);
       if (!is_first && known->second.version != now.version)
-        changes.push_back(fmt::format("{}: {} is {} in {}, but was {} in {}; results may differ only because of this", plugin,
+        changes.push_back(fmt::format("{}: {} is {} in {}, but was {} in {}; this alone may change results", plugin,
                                       key.substr(kVersion.size()), now.version, name, known->second.version,
                                       known->second.trial));
       known->second = now;

@@ -62,7 +62,7 @@ std::optional<int> Refused(const Plan& plan, const std::filesystem::path& file) 
     LogInfo("note: plugins were not checked because the trials cannot start here: {}", error.what());
     return std::nullopt;
   }
-  return RejectedByPlugins(plan, file, &resource_pool);
+  return RejectedByPlugins(plan, file, &resource_pool, plan.base.experiment.output_dir);
 }
 
 int ConfigCheckCommand(const CheckArgs& args) {

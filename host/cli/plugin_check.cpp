@@ -191,14 +191,14 @@ std::vector<UnrecordedName> UnrecordedNames(const Plan& plan, const RecordedMeas
 }
 
 std::optional<int> RejectedByPlugins(const Plan& plan, const std::filesystem::path& file, ResourcePool* resource_pool,
-                                     bool quiet) {
+                                     const std::filesystem::path& kept_in, bool quiet) {
   const ScratchFolder folder;
   const InterruptScope interrupts;
   std::vector<size_t> trials(plan.trials.size());
   for (size_t i = 0; i < trials.size(); ++i) trials[i] = i;
   LocalEngine engine(OwnProgram());
-  CheckedOptions report =
-      CheckOptions(plan, trials, {folder.path(), TrialProgram(), FindTorchLib(), {}, nullptr}, &engine, resource_pool);
+  const AttemptPlace place{folder.path(), TrialProgram(), FindTorchLib(), {}, nullptr, {}, kept_in};
+  CheckedOptions report = CheckOptions(plan, trials, place, &engine, resource_pool);
   if (report.recorded) {
     for (FailedCheck& one : MisnamedMeasures(plan, *report.recorded)) report.failed.push_back(std::move(one));
   }

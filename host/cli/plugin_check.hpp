@@ -40,8 +40,9 @@ inline constexpr char kStoppedWhileChecking[] =
     "stopped during the plugin check; no trial was started; the same command resumes\n";
 
 // Asks the plugins of all trials (CheckOptions) in a folder of its own, which is gone afterwards: for commands that run
-// nothing. Prints their answers; if `quiet`, only errors. Returns the exit code if they reject `file`.
+// nothing. A vanished `learner.start_from` is read from the results folder `kept_in`; empty: there is none. Prints their
+// answers; if `quiet`, only errors. Returns the exit code if they reject `file`.
 std::optional<int> RejectedByPlugins(const Plan& plan, const std::filesystem::path& file, ResourcePool* resource_pool,
-                                     bool quiet = false);
+                                     const std::filesystem::path& kept_in, bool quiet = false);
 
 }  // namespace backplane

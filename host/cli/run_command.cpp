@@ -103,7 +103,7 @@ RunArgs WithKeptSchedule(RunArgs args, const std::filesystem::path& out) {
   const auto run =
       ReadTolerantly<RunInfo>(nlohmann::json::parse(ReadFile(ResultsFolder{out}.run()).value_or(""), nullptr, false));
   if (args.fresh || !run.schedule_budget)
-    throw std::runtime_error(fmt::format("--keep-schedule: expected results whose budget is recorded, got {}{}",
+    throw std::runtime_error(fmt::format("--keep-schedule: expected results with a recorded budget, got {}{}",
                                          args.fresh ? "--fresh" : "none in ", args.fresh ? "" : out.string()));
   args.input.set.push_back("schedule_budget=" + JsonText(ToJson(*run.schedule_budget)));
   return args;
@@ -189,7 +189,8 @@ int DryRunOf(const RunArgs& args, RunSession* session) {
   Plan& plan = session->request.plan;
   ResourcePool pool = session->pool();
   if (session->is_elsewhere()) return DryRun(plan, session->request.out, pool, args);
-  const std::optional<int> rejected = RejectedByPlugins(plan.Checked(), args.input.file, &pool);
+  const std::optional<int> rejected =
+      RejectedByPlugins(plan.Checked(), args.input.file, &pool, args.fresh ? "" : session->request.out);
   if (rejected && (*rejected == kInterrupted || !args.skip_invalid)) return *rejected;
   if (plan.search && !args.fresh) PlanAgain(&plan, session->request.out);
   return DryRun(plan, session->request.out, pool, args);

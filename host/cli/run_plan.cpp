@@ -75,7 +75,7 @@ class PlanRunner {
     const Plan& plan = session->request.plan;
     ResourcePool pool = session->pool();
     if (!session->is_elsewhere()) {
-      const std::optional<int> rejected = RejectedByPlugins(plan, planned_.file, &pool, /*quiet=*/true);
+      const std::optional<int> rejected = RejectedByPlugins(plan, planned_.file, &pool, planned_.out, /*quiet=*/true);
       if (rejected) return *rejected;
     }
     return DryRun(plan, planned_.out, pool, args_);

@@ -32,7 +32,7 @@ bp_status SayError(bp_status status, const std::string& text) noexcept {
     OwnText() = text;
     tls_error = OwnText().c_str();
   } catch (...) {
-    tls_error = "out of memory, also for the error text";
+    tls_error = "out of memory, even for the error text";
   }
   return status;
 }

@@ -10,7 +10,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/in_parts.hpp"
 #include "base/printable.hpp"
+#include "record/attempt_json.hpp"
 #include "record/batch_record.hpp"
 #include "record/budget_cut.hpp"
 #include "record/not_results.hpp"
@@ -69,9 +71,10 @@ void BatchView::Refresh() {
   events_.Read();
   running_ = FindSupervisor(folder_.out).has_value();
   now_ = Now();
-  for (size_t i = 0; i < trials_.size(); ++i) {
-    RefreshTrial(trials_[i], rows_[i]);
-  }
+  constexpr size_t kWorthAThread = 500;  // reads their files if they have ended since the last look
+  InParts(trials_.size(), kWorthAThread, [this](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) RefreshTrial(trials_[i], rows_[i]);
+  });
   CountSessions();
   totals_.waits_for = running_ && !record().sessions.empty() ? record().sessions.back().waits_for : "";
   totals_.to_come = ToCome();
@@ -189,9 +192,7 @@ void BatchView::FillEnded(Trial& trial, const TrialRecord& known, BatchRow& row)
   trial.measured_attempt = attempt.number;
   trial.measured_ended = true;
   trial.status.reset();
-  const WithinBudget within = CutAtBudget(folder_, known, trial.plan.budget);
-  const unsigned last = within.record.attempts.back().number;
-  const Measurements found = ReadMeasurements(folder_.attempt(trial.plan.trial_id, last), within.cut);
+  const Measurements found = MeasuredWithin(trial, known);
   row.sps = found.result.sps;
   row.episode_return = MeasuredMean(found, "return");
   row.live = status ? LiveOf(*status) : std::vector<LiveValue>();
@@ -201,6 +202,15 @@ void BatchView::FillEnded(Trial& trial, const TrialRecord& known, BatchRow& row)
   }
   row.elapsed_s = WallSeconds(attempt);
   row.ended = *attempt.ended;
+}
+
+Measurements BatchView::MeasuredWithin(const Trial& trial, const TrialRecord& known) const {
+  if (known.attempts.size() == 1) {  // most often: reads the file once
+    TrialResult result = ReadResult(folder_.attempt(trial.plan.trial_id, known.attempts.back().number));
+    if (!trial.plan.budget || result.budget == trial.plan.budget) return MeasurementsOf(std::move(result));
+  }
+  const WithinBudget within = CutAtBudget(folder_, known, trial.plan.budget);
+  return ReadMeasurements(folder_.attempt(trial.plan.trial_id, within.record.attempts.back().number), within.cut);
 }
 
 std::string BatchView::State() const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "record/batch_record.hpp"
+#include "record/measurements.hpp"
 #include "record/plan_file.hpp"
 #include "record/results_folder.hpp"
 #include "record/status_reader.hpp"
@@ -51,6 +52,7 @@ class BatchView {
   void FillPlace(const TrialRecord& known, BatchRow& row) const;
   void FillRunning(Trial& trial, const AttemptRecord& attempt, BatchRow& row);
   void FillEnded(Trial& trial, const TrialRecord& known, BatchRow& row);
+  Measurements MeasuredWithin(const Trial& trial, const TrialRecord& known) const;  // the budget in the plan
   std::string State() const;
   size_t ToCome() const;
   std::optional<double> TimeLeft();

@@ -40,7 +40,7 @@ std::string Speed(const TrialResult& result, size_t width) {
   if (result.wall_s) {
     text += " in " + FormatClock(result.trial_s.value_or(*result.wall_s));
     if (result.trial_s && *result.trial_s > *result.wall_s + 1) {
-      const std::string part = fmt::format("{} of them in this attempt", FormatClock(*result.wall_s));
+      const std::string part = fmt::format("{} of it in this attempt", FormatClock(*result.wall_s));
       text += text.size() + 2 + part.size() <= width ? ", " + part : "\n  (" + part + ")";
     }
   }

@@ -107,7 +107,7 @@ ExitReason TryToStart(const TrialSpec& spec, const std::filesystem::path& folder
 // Why the learner cannot load another trial's state; empty: it can.
 std::string TryToTake(const StartFrom& from, LearnerInstance& learner) try {
   const bp_learner_state_1* state = StateOf(learner);
-  if (state == nullptr) return learner.id() + " cannot save its state, because it does not offer " BP_LEARNER_STATE_1;
+  if (state == nullptr) return learner.id() + " cannot load a state, because it does not offer " BP_LEARNER_STATE_1;
   LoadLearner(*state, learner, PartOf(ReadCheckpoint(CheckpointFile(from.checkpoint_dir, 0), from.trial_id), "learner"));
   return "";
 } catch (const std::runtime_error& e) {

@@ -130,7 +130,7 @@ void Checkpointing::KeepStateBefore() {
   try {
     if (!parts_.checkpoints.Newest()) Save();
   } catch (const std::exception& e) {
-    LogWarning("cannot save the state before it: {}", WordsOf(e));
+    LogWarning("cannot save the state before the iteration: {}", WordsOf(e));
   }
   parts_.status.SetPhase(phase);
 }

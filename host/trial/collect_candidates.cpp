@@ -52,7 +52,7 @@ void CollectCandidates::WarnOfCapped(const CandidateScorer& scorer) {
   warned_of_cap_ = true;
   warnings_.Add(
       fmt::format("{}: {} of {} candidate episodes were truncated after {} steps (evaluation.max_episode_steps), so "
-                  "their returns cover only these steps; give the env a time limit, or raise the cap",
+                  "their returns cover only these steps; give the env a time limit, or raise this limit",
                   parts_.env.id(), capped, scorer.episodes().size(), scorer.cap()));
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <stdexcept>
 
 namespace backplane {
 namespace {
@@ -35,16 +36,22 @@ std::string AllocatorSettings(const std::string& given, double share) {
 void ResolveDeviceMemory(const std::vector<Gpu>& gpus, ResourceConfig* resources) {
   std::optional<DeviceMemory>& limit = resources->device_memory;
   if (!limit || limit->percent == 0) return;
-  if (gpus.empty()) return limit.reset();
+  if (resources->gpus == 0) return limit.reset();
+  if (gpus.empty())
+    throw std::runtime_error(
+        fmt::format("resources.device_memory: expected a GPU whose memory the driver reports, for {:g}% of it, got none; set a "
+                    "size instead, such as 4GiB",
+                    limit->percent));
   const double share = std::min(resources->gpus, 1.0) * limit->percent / 100;
   limit = DeviceMemory{static_cast<uint64_t>(share * static_cast<double>(SmallestMemory(gpus)))};
 }
 
-void LimitGpuMemory(ResourceConfig* resources) {
+void LimitGpuMemory(bool trains, ResourceConfig* resources) {
   if (!resources->device_memory) return;
   const std::vector<Gpu> gpus = OwnGpus();
+  if (gpus.empty() && !trains) return resources->device_memory.reset();
   ResolveDeviceMemory(gpus, resources);
-  if (gpus.empty()) return;
+  if (gpus.empty() || !resources->device_memory) return;
   const double bytes = static_cast<double>(resources->device_memory->bytes);
   const double share = std::min(1.0, bytes / static_cast<double>(SmallestMemory(gpus)));
   const std::string settings = AllocatorSettings(Given(), share);

@@ -57,7 +57,7 @@ void TrialEvaluation::WarnOfTruncated(const EvaluationResult& result) {
   if (result.capped > 0 && !std::exchange(warned_of_cap_, true))
     warnings_.Add(
         fmt::format("{}: {} of {} evaluation episodes were truncated after {} steps (evaluation.max_episode_steps), "
-                    "{}, or raise the cap",
+                    "{}, or raise this limit",
                     env, result.capped, result.returns.size(), evaluator_->cap(), kCure));
   if (result.out_of_time > 0 && !std::exchange(warned_of_time_, true))
     warnings_.Add(fmt::format("{}: {} of {} evaluation episodes were truncated because budget.wall_time was over, {}", env,

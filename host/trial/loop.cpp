@@ -159,8 +159,8 @@ bool TrialLoop::Collect(const bp_request& request) {
   stopped_ = parts_.cancelled;
   if (!stopped_)
     warnings_.Add(
-        fmt::format("budget.wall_time was over before iteration {} collected all data for {}, so the iteration is "
-                    "dropped; a smaller one fits into the budget",
+        fmt::format("budget.wall_time was over before iteration {} had collected all data for {}, so the iteration is "
+                    "dropped; shorter iterations would fit",
                     state_.count.open_iteration(), parts_.learner.id()));
   return false;
 }

@@ -5,13 +5,17 @@
 #include <vector>
 
 #include "backplane/ext/clock.h"
+#include "backplane/ext/labels.h"
 #include "backplane/ext/policy.h"
 #include "base/json_text.hpp"
+#include "base/printable.hpp"
 #include "record/policy_file.hpp"
 #include "trial/plugin_state.hpp"
 
 namespace backplane {
 namespace {
+
+constexpr size_t kMaxLabel = 128;  // bytes
 
 // The acts of a few channels. Keeps every n-th one, and doubles n when it has twice the wanted number.
 class Acts {
@@ -70,6 +74,22 @@ PolicyChannel About(const bp_channel& c) {
           .high = Bounds(c.high, c.n_bounds),
           .choices = discrete && c.nvec != nullptr ? c.nvec[0] : 0,
           .bytes = static_cast<uint64_t>(bp::ElementCount(c)) * c.dtype.bits / 8};
+}
+
+std::vector<PolicyLabel> LabelsOf(EnvInstance& env, const bp_channel& channel) {
+  const auto* table = env.Extension<bp_env_labels_1>(BP_ENV_LABELS_1);
+  std::vector<PolicyLabel> labels(table == nullptr ? 0 : static_cast<size_t>(bp::ElementCount(channel)));
+  size_t declared = 0;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    char name[kMaxLabel] = "", unit[kMaxLabel] = "";
+    const uint32_t is_declared =
+        env.Call("label", [&](bp_env* instance) { return table->label(instance, channel.name, i, name, unit, kMaxLabel); });
+    if (is_declared == 0) continue;
+    name[kMaxLabel - 1] = unit[kMaxLabel - 1] = '\0';
+    labels[i] = {PrintableFirstLine(name), PrintableFirstLine(unit)};
+    ++declared;
+  }
+  return declared > 0 ? labels : std::vector<PolicyLabel>();
 }
 
 // The channels that the learner reads, then the env's actions, then the memory that it writes.
@@ -138,7 +158,10 @@ std::string PolicyRecord(EnvInstance& env, LearnerInstance& learner, TrialThread
   about.policy_bytes = policy.size(), about.acts = acts.kept();
   if (const auto* clock = env.Extension<bp_env_clock_1>(BP_ENV_CLOCK_1))
     about.step_s = env.Call("step_s", [&](bp_env* instance) { return clock->step_s(instance); });
-  for (const bp_channel* c : channels) about.channels.push_back(About(*c));
+  for (const bp_channel* c : channels) {
+    about.channels.push_back(About(*c));
+    if (c->role != BP_ROLE_CARRY) about.channels.back().labels = LabelsOf(env, *c);
+  }
   for (size_t i = 0; i < learner.carry().size(); ++i) {
     std::string& name = about.channels.rbegin()[static_cast<std::ptrdiff_t>(i)].name;
     name = "next_" + name;

@@ -16,18 +16,26 @@ namespace {
   throw TrialFailure(BP_E_CONFIG, "", fmt::format("{}: {}: {}", kStartKey, from.source, why));
 }
 
-void NeedPolicy(const StartFrom& from, const LearnerInstance& learner) {
+void NeedPolicy(const StartFrom& from, const LearnerInstance& learner, bool has_state) {
   if (OffersPolicy(learner)) return;
-  FailStart(from,
-            fmt::format("expected a learner that can load a policy alone ({}), got {}{}", BP_LEARNER_POLICY_1, learner.id(),
-                        from.trial_id.empty() ? "" : "\nhint: learner: {start_optimizer: true} loads its whole state"));
+  FailStart(from, fmt::format("expected a learner that can load a policy without the rest of its state ({}), got {}{}",
+                              BP_LEARNER_POLICY_1, learner.id(),
+                              !has_state ? "" : "\nhint: learner: {start_optimizer: true} loads its whole state"));
 }
 
-std::vector<std::byte> StateIn(const StartFrom& from, const std::filesystem::path& file) try {
+// The part that was planned: the learner's state, or only its policy.
+struct StartPart {
+  bool is_policy;
+  std::vector<std::byte> bytes;
+};
+
+StartPart PartIn(const StartFrom& from, const std::filesystem::path& file) try {
   const Checkpoint checkpoint = ReadCheckpoint(file, from.trial_id);
-  std::vector<std::byte> state = PartOf(checkpoint, "learner");
-  if (Sha256(AsText(state)) != from.sha256) throw CheckpointError(file.string() + ": it is not the state that was planned");
-  return state;
+  const bool is_policy = checkpoint.parts.contains(kPolicyPart);
+  StartPart part{is_policy, PartOf(checkpoint, is_policy ? kPolicyPart : kLearnerPart)};
+  if (Sha256(AsText(part.bytes)) != from.sha256)
+    throw CheckpointError(file.string() + ": it is not the state that was planned");
+  return part;
 } catch (const CheckpointError& e) {
   FailStart(from, e.what());
 }
@@ -36,8 +44,13 @@ void StartFromTrial(const StartFrom& from, const std::filesystem::path& file, Le
   const bp_learner_state_1* state = StateOf(learner);
   if (state == nullptr)
     FailStart(from, "expected a learner that saves its state (" BP_LEARNER_STATE_1 "), got " + learner.id());
-  if (!from.optimizer) NeedPolicy(from, learner);
-  const std::vector<std::byte> source = StateIn(from, file);
+  const auto [is_policy, source] = PartIn(from, file);
+  if (is_policy && from.optimizer)
+    FailStart(from,
+              "expected a whole state, because of start_optimizer, got the policy of a best checkpoint\n"
+              "hint: start from @last, or leave out start_optimizer");
+  if (!from.optimizer) NeedPolicy(from, learner, /*has_state=*/!is_policy);
+  if (is_policy) return StartPolicy(learner, source);
   const std::vector<std::byte> own = from.optimizer ? std::vector<std::byte>() : SaveLearner(*state, learner);
   LoadLearner(*state, learner, source);
   const std::optional<std::vector<std::byte>> policy = SavePolicy(learner);
@@ -47,7 +60,7 @@ void StartFromTrial(const StartFrom& from, const std::filesystem::path& file, Le
 
 std::vector<std::string> StartFromArrays(const StartFrom& from, const std::filesystem::path& file, LearnerInstance& learner) {
   if (from.optimizer) FailStart(from, "expected a trial with start_optimizer, got a file of weights");
-  NeedPolicy(from, learner);
+  NeedPolicy(from, learner, /*has_state=*/false);
   std::vector<std::byte> policy = *SavePolicy(learner);
   FilledPolicy filled;
   try {

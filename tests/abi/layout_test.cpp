@@ -10,6 +10,7 @@
 #include "backplane/ext/gpus.h"
 #include "backplane/ext/held_out.h"
 #include "backplane/ext/inject.h"
+#include "backplane/ext/labels.h"
 #include "backplane/ext/parameters.h"
 #include "backplane/ext/policy.h"
 #include "backplane/ext/snapshot.h"
@@ -225,6 +226,8 @@ TEST(Layout, EnvClock1) {
 }
 
 TEST(Layout, EnvParameters1) {
+  SIZE(bp_env_labels_1, 16);
+  AT(bp_env_labels_1, struct_size, 0); AT(bp_env_labels_1, reserved, 4); AT(bp_env_labels_1, label, 8);
   SIZE(bp_env_parameters_1, 24);
   AT(bp_env_parameters_1, struct_size, 0); AT(bp_env_parameters_1, reserved, 4); AT(bp_env_parameters_1, parameter, 8);
   AT(bp_env_parameters_1, scale, 16);

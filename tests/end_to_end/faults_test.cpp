@@ -38,22 +38,22 @@ constexpr char kEnv[] = "env.faulty", kLearner[] = "learner.faulty";
 
 // Faults of the env, by its option `fault`.
 constexpr Fault kEnvFaults[] = {
-    {"create_throws", "plugin", kEnv, "let an exception out: out of create"},
-    {"create_throws_int", "plugin", kEnv, "let an exception out that is not a std::exception"},
+    {"create_throws", "plugin", kEnv, "threw an exception: out of create"},
+    {"create_throws_int", "plugin", kEnv, "threw an exception that is not a std::exception"},
     {"create_status_7", "plugin", kEnv, "create: expected a status from -10 to 0, got 7"},
     {"create_null", "plugin", kEnv, "create: expected an instance, got NULL"},
     {"create_segv", "signal", kEnv, ""},
     {"create_exits", "plugin", kEnv, "called exit()"},
     {"spec_null", "plugin", kEnv, "spec: expected a pointer, got NULL"},
     {"spec_nowhere", "plugin", kEnv, "spec: expected a pointer, got 0x1230, which cannot be read"},
-    {"spec_throws", "plugin", kEnv, "let an exception out: out of spec"},
+    {"spec_throws", "plugin", kEnv, "threw an exception: out of spec"},
     {"spec_segv", "signal", kEnv, ""},
     {"spec_changes_shape", "plugin", kEnv, "spec has changed: channel 'obs': expected [3]"},
     {"spec_changes_count", "plugin", kEnv, "spec has changed: expected 5 channels as before, got 4"},
     {"spec_changes_name", "plugin", kEnv, "spec has changed: channel 4: expected 'info' as before, got 'other'"},
-    {"bind_throws", "plugin", kEnv, "let an exception out: out of bind"},
+    {"bind_throws", "plugin", kEnv, "threw an exception: out of bind"},
     {"bind_status_minus_77", "plugin", kEnv, "bind: expected a status from -10 to 0, got -77"},
-    {"reset_throws", "plugin", kEnv, "let an exception out: out of reset"},
+    {"reset_throws", "plugin", kEnv, "threw an exception: out of reset"},
     {"reset_status_7", "plugin", kEnv, "reset: expected a status"},
     {"reset_before", "plugin", kEnv, "outside these rows of channel 'obs', got 4 bytes before row 0"},
     {"reset_behind", "plugin", kEnv, "outside these rows of channel 'obs'"},
@@ -63,8 +63,8 @@ constexpr Fault kEnvFaults[] = {
     {"reset_bad_alloc", "oom", kEnv, "out of memory"},
     {"step_bad_alloc", "oom", kEnv, "out of memory"},
     {"step_fills_memory", "oom", kEnv, "out of memory"},
-    {"step_throws", "plugin", kEnv, "let an exception out: out of step"},
-    {"step_throws_int", "plugin", kEnv, "let an exception out that is not"},
+    {"step_throws", "plugin", kEnv, "threw an exception: out of step"},
+    {"step_throws_int", "plugin", kEnv, "threw an exception that is not"},
     {"step_segv", "signal", kEnv, ""},
     {"step_aborts", "signal", kEnv, ""},
     {"step_exits", "plugin", kEnv, "called exit()"},
@@ -85,7 +85,7 @@ constexpr Fault kEnvFaults[] = {
     {"reward_nan", "nan", kEnv, "the reward of row 0 is not a finite number at step 1"},
     {"reward_inf", "nan", kEnv, "the reward of row 0 is not a finite number at step 1"},
     {"obs_nan", "nan", kEnv, "then: learner.faulty acts: action[0] of row 0: expected a finite number, got nan"},
-    {"extension_throws", "plugin", kEnv, "let an exception out: out of extension"},
+    {"extension_throws", "plugin", kEnv, "threw an exception: out of extension"},
     {"extension_short", "plugin", kEnv, "extension bp.env.snapshot/1: expected a table of 32 bytes or more, got struct_size 8"},
     {"extension_holes", "plugin", kEnv, "extension bp.env.snapshot/1: expected 3 functions, got NULL as function 2"},
     {"extension_nowhere", "plugin", kEnv, "extension bp.env.snapshot/1: expected a table of functions, got memory that cannot"},
@@ -319,9 +319,9 @@ TEST_F(Faults, ARejectedStateIsSetAside) {
 
 // Any checkpoint would fail the same way: only the attempt is lost, and the checkpoint stays.
 TEST_F(Faults, APluginThatBreaksDuringALoadCostsNoCheckpoint) {
-  constexpr LoadFault faults[] = {{"learner", "load_throws", "let an exception out: out of load"},
+  constexpr LoadFault faults[] = {{"learner", "load_throws", "threw an exception: out of load"},
                                   {"learner", "load_status_7", "load: expected a status from -10 to 0, got 7"},
-                                  {"env", "set_throws", "let an exception out: out of set"},
+                                  {"env", "set_throws", "threw an exception: out of set"},
                                   {"env", "set_status_7", "restore: expected a status from -10 to 0, got 7"}};
   for (const LoadFault& how : faults) {
     SCOPED_TRACE(how.fault);
@@ -341,7 +341,7 @@ TEST_F(Faults, ADestroyThatFailsIsFoundByTheCheckAndLosesNoResult) {
     const nlohmann::json checked = Trial(who, "destroy_throws", "box", "--check");
     EXPECT_EQ(checked["outcome"], "plugin");
     EXPECT_EQ(checked["plugin"], blamed);
-    EXPECT_THAT(checked["error"].get<std::string>(), HasSubstr("let an exception out: out of destroy"));
+    EXPECT_THAT(checked["error"].get<std::string>(), HasSubstr("threw an exception: out of destroy"));
   }
 }
 

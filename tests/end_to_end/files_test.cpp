@@ -224,7 +224,7 @@ TEST_F(FilesOfALearner, ExtendingNeedsTheFile) {
   ASSERT_EQ(RunFile("small", " --set budget.iterations=10").exit, 0);
   const Finished run = RunFile("small", " --set budget.iterations=20");
   EXPECT_NE(run.exit, 0);
-  EXPECT_THAT(run.err, AllOf(HasSubstr("its learner's files, which it needs to resume, were deleted at its end"),
+  EXPECT_THAT(run.err, AllOf(HasSubstr("the trial cannot resume, because its learner's files were deleted at its end"),
                              HasSubstr("checkpoint.keep_replay=true")));
   EXPECT_FALSE(fs::exists(Attempt("small", 2)));
 }

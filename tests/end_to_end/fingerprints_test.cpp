@@ -39,8 +39,8 @@ TEST_F(FingerprintsOfRuns, NameIterationAndTensorOfAWeightWithAFlippedBit) {
   RunFlips("flipped", "--set learner.options.flip_at=7");
   const Finished found = Bits("plain", "flipped");
   EXPECT_EQ(found.exit, 1);
-  EXPECT_THAT(found.out, HasSubstr("the first difference is in iteration 7: weights, tensor critic.weight; 6 iterations, 55 "
-                                   "hashes before the difference are equal"))
+  EXPECT_THAT(found.out, HasSubstr("the first difference is in iteration 7: weights, tensor critic.weight; 6 iterations and 55 "
+                                   "hashes before it are equal"))
       << "8 per iteration (obs, final_obs, action, reward, terminated, truncated, two weights), and 7 before them";
   const nlohmann::json json = nlohmann::json::parse(Bits("plain", "flipped", "--json").out);
   EXPECT_EQ(json["equal"], false);
@@ -65,7 +65,7 @@ TEST_F(FingerprintsOfRuns, NameObservationsAsTheFirstDifferenceBetweenSeeds) {
   EXPECT_THAT(Bits("zero", "other").out, HasSubstr("no trial is in both folders\n"));
   const Finished found = Run("compare --bits " + zero + " " + other);
   EXPECT_EQ(found.exit, 1);
-  EXPECT_THAT(found.out, HasSubstr("the first difference is in iteration 1: observations, tensor obs; 0 iterations, "))
+  EXPECT_THAT(found.out, HasSubstr("the first difference is in iteration 1: observations, tensor obs; 0 iterations and "))
       << "all rewards are 1, and no episode has ended";
 }
 

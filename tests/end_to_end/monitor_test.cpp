@@ -140,6 +140,13 @@ learner: {command: [sh, -c, "echo jax $XLA_PYTHON_CLIENT_MEM_FRACTION torch $PYT
   EXPECT_THAT(printed("85%", "1"), testing::HasSubstr("jax 0.850000 torch per_process_memory_fraction:0.850000\n"));
   EXPECT_THAT(printed("50%", "0.5"), testing::HasSubstr("jax 0.250000 "));
   EXPECT_THAT(printed("2GiB", "1"), testing::HasSubstr("jax 0.250000 "));
+  // On a node without a driver.
+  EXPECT_THAT(printed("85%", "1"), testing::HasSubstr("jax 0.85"));
+  unsetenv("LD_LIBRARY_PATH");
+  const Finished node = Run("run-trial " + (Attempt("limit").parent_path() / "trial.json").string());
+  EXPECT_EQ(node.exit, 64);
+  EXPECT_THAT(node.err,
+              testing::HasSubstr("expected a GPU whose memory the driver reports, for 85% of it, got none; set a size"));
 }
 
 TEST_F(MonitorTest, AReportNamesTheGpusOfTheMachine) {

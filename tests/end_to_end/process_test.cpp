@@ -174,12 +174,12 @@ struct MonitorRow {
 };
 constexpr MonitorRow kMonitor[] = {
     {"create", "throw",
-     "monitor.unruly was switched off: create: monitor.unruly: let an exception out: thrown across the boundary"},
+     "monitor.unruly was switched off: create: monitor.unruly: threw an exception: thrown across the boundary"},
     {"create", "fail", "monitor.unruly was switched off: create: the disk of this monitor is full"},
     {"create", "no_instance", "monitor.unruly was switched off: create: returned no instance and no error"},
     {"interests", "throw", "monitor.unruly was switched off: interests: "},
     {"on_events", "throw", "monitor.unruly was switched off: on_events: "},
-    {"on_events", "throw_odd", "let an exception out that is not a std::exception"},
+    {"on_events", "throw_odd", "threw an exception that is not a std::exception"},
     {"on_events", "fail", "monitor.unruly was switched off: on_events: the disk of this monitor is full"},
     {"on_events", "fail_silently", "monitor.unruly was switched off: on_events: no reason given"},
     {"on_events", "long_text", "bytes more)"},

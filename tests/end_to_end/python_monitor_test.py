@@ -162,7 +162,7 @@ class Fails(PythonMonitor):
 
     def test_a_wrong_answer_is_explained(self):
         self.switched_off("def on_iteration(iteration):\n    return True\n",
-                          "on_iteration: expected None, or the reason to end the trial as text, got True")
+                          "on_iteration: expected None or a string (the reason to end the trial), got True")
 
     def test_a_hang_has_a_limit_and_its_place(self):
         begin = time.monotonic()

@@ -132,6 +132,16 @@ TEST_F(Search, ReusesExistingPointsAndConfirmsTheBest) {
   EXPECT_THAT(run.out, AllOf(HasSubstr("confirmed: "), HasSubstr("the mean of 3 fresh seeds"), HasSubstr("kind: \"b\"")));
 }
 
+TEST_F(Search, ThatFindsNoPointNamesTheRuleAndACureForIt) {
+  WriteQuick("    trials: 9\n  where: [\"learner.options.x == 0\"]\n");
+  EXPECT_THAT(
+      Run("run quick.yaml --jobs 1").err,
+      AllOf(HasSubstr("100 suggestions in a row were dropped; reason for the last one: where #1"), HasSubstr("`derive`")));
+  WriteQuick("    trials: 9\n  derive: {budget.iterations: learner.options.x + 1}\n", "learner.options.x: {uniform: [-5, 5]}");
+  EXPECT_THAT(Run("run quick.yaml --jobs 1 --fresh").err,
+              AllOf(HasSubstr("reason for the last one: derive budget.iterations: "), Not(HasSubstr("`derive`"))));
+}
+
 TEST_F(Search, StopsWeakTrialsWhichCanResumeLater) {
   Write("slow.py",
         "import sys, time\n"

@@ -35,6 +35,15 @@ rollout: {num_env_runners: 1, num_envs_per_env_runner: 4}
 budget: {iterations: 2}
 output: {page: false}
 """
+SAC = """experiment: NAME
+env: {plugin: pendulum, options: {max_episode_steps: 30}}
+learner: {plugin: sac, options: {hidden: [8], batch_size: 8, horizon: 60, learning_starts: 100, lr: 0.01}}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 2}
+budget: {iterations: 4}
+evaluation: {episodes: 4, every_iterations: 1}
+checkpoint: {every_iterations: 1, keep: 4, best: eval/return}
+output: {page: false}
+"""
 
 
 class Runs:
@@ -107,6 +116,32 @@ def starts_from_trials(runs):
     assert earlier.layers != last.layers, "the source learned between its checkpoints"
 
 
+def starts_from_the_best_of_a_replay_learner(runs):
+    """Its best checkpoint is only the policy."""
+    runs.write("sac", SAC)
+    runs.run("sac")
+    source = runs.trial("sac")
+    first = int(runs.result("sac")["best"]["iteration"])
+    best = runs.policy(source, "best")
+    runs.write("sac_more", SAC)
+    runs.run("sac_more", "learner.start_from=outputs/sac@best")
+    same_policy(runs.policy(runs.trial("sac_more"), "start"), best, "@best")
+    same_policy(best, runs.policy(source, first), "best.bin")
+    started, lines = runs.result("sac_more")["started_from"], runs.metrics(runs.trial("sac_more"))
+    assert started["iterations"] == first and started["source"].endswith("outputs/sac@best") and not started["optimizer"], started
+    updates = [line["metrics"]["train/updates"] for line in lines.values()]
+    assert updates == [10, 60, 60, 60], f"no update before learning_starts, and none made up for: {updates}"
+    facts = runs.result("sac_more")["facts"]
+    assert facts["learner.sac"]["replay"].startswith("empty at the start"), facts
+    runs.call("export", "policy", "outputs/sac", "--to", "exported_sac", "--checkpoint", "best")
+    runs.run("sac_more", "learner.start_from=exported_sac/policy.npz", "--out", "outputs/sac_file")
+    same_policy(runs.policy(runs.trial("sac_file"), "start"), best, "a file of the best policy")
+    said = runs.run("sac_more", "learner.start_from=outputs/sac@best", "learner.start_optimizer=true", "--out", "outputs/sac_all", expect=2)
+    assert "expected a whole state, because of start_optimizer, got the policy of a best checkpoint" in said, said
+    runs.run("sac_more", f"learner.start_from=outputs/sac@{first}", "learner.start_optimizer=true", "--out", "outputs/sac_all")
+    same_policy(runs.policy(runs.trial("sac_all"), "start"), best, "the same iteration, as a whole state")
+
+
 def optimizer_is_taken_over_by_option(runs):
     runs.write("optimizer", MORE, "sweep: {grid: {learner.start_optimizer: [false, true]}}")
     runs.run("optimizer", "learner.start_from=outputs/source")
@@ -125,6 +160,9 @@ def seeds_stay_their_own(runs):
 
 def starts_from_files(runs):
     runs.call("export", "policy", "outputs/source", "--to", "exported")
+    page = (runs.folder / "exported/policy.md").read_text()
+    assert "| 2 | `obs[2]` | angular velocity | rad/s | -8 | 8 |" in page, page
+    assert "| 0 | `action` | torque | N m | -2 | 2 |" in page, page
     runs.write("file", MORE)
     runs.run("file", "learner.start_from=exported/policy.npz")
     same_policy(runs.policy(runs.trial("file"), "start"), runs.policy(runs.trial("source"), "last"), "a file")
@@ -183,6 +221,16 @@ def survives_kills_and_lost_sources(runs):
         mine, its = runs.metrics(trial), runs.metrics(whole)
         assert list(mine) == list(its) == list(range(1, 41)), (list(mine), list(its))
         assert all(mine[i]["metrics"] == its[i]["metrics"] for i in mine), "the source was lost after the start, and no bit differs"
+    starts = runs.folder / "outputs/broken/starts"
+    before = {file: file.stat().st_mtime_ns for file in starts.rglob("*")}
+    said = runs.run("broken", "learner.start_from=outputs/doomed", "--dry-run")
+    assert said.count("COMPLETED, stays") == 2, said
+    runs.run("broken", "learner.start_from=outputs/doomed", "--dry-run", "sweep.seeds.n=3")
+    assert before == {file: file.stat().st_mtime_ns for file in starts.rglob("*")}, "a dry run changes no file"
+    for words in (["--dry-run"], []):
+        said = runs.run("broken", "learner.start_from=outputs/doomed", "--fresh", *words, expect=2)
+        assert "expected a trial (OUT/TRIAL or OUT/TRIAL@best) or a policy file, got neither" in said, said
+    assert not (runs.folder / "outputs/broken.1").exists(), "the results stay if a fresh run cannot start"
     os.rename(runs.folder / "outputs/broken", runs.folder / "outputs/moved")
     assert "equal bit for bit" in runs.call("replay", "outputs/moved", first.name)
 
@@ -255,7 +303,7 @@ def main():
     sys.path.insert(0, sys.argv[2])
     from backplane_export_policy import Policy
 
-    tests = (starts_from_trials, optimizer_is_taken_over_by_option, seeds_stay_their_own, starts_from_files, sweeps_and_identity,
+    tests = (starts_from_trials, starts_from_the_best_of_a_replay_learner, optimizer_is_taken_over_by_option, seeds_stay_their_own, starts_from_files, sweeps_and_identity,
              survives_kills_and_lost_sources, statistics_belong_to_the_policy, rejects_what_does_not_fit)
     with tempfile.TemporaryDirectory() as name:
         runs = Runs(sys.argv[1], pathlib.Path(name))

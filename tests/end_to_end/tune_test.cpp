@@ -23,7 +23,7 @@ class TuneCommand : public BatchTest {
   // Programs that compete for the cores may hide a gain; the command is not checked then.
   static bool NoiseHidTheGain(const Finished& tune, const nlohmann::json& step) {
     return !step["kept"].get<bool>() && !step.value("taken_back", false) &&
-           tune.out.find("other programs wanted the cores") != std::string::npos;
+           tune.out.find("other programs competed for the cores") != std::string::npos;
   }
   nlohmann::json Record(const std::string& experiment = "toil") const {
     return nlohmann::json::parse(ReadFile(dir_ / "outputs" / (experiment + "_tune") / "tune.json"));

@@ -38,6 +38,23 @@ except backplane_rl.BackplaneError as error:
 else:
     raise AssertionError("a checkpoint that does not exist was loaded")
 """
+# A trial starts from a checkpoint whose trial is then deleted.
+STARTED = """import backplane_rl, numpy, pathlib, shutil
+started = "outputs/started"
+obs = numpy.random.default_rng(1).normal(size=(100, 3)).astype(numpy.float32)
+source = backplane_rl.load_policy("outputs/ppo_pendulum")
+shutil.rmtree("outputs/ppo_pendulum")
+start, last = (backplane_rl.load_policy(started, checkpoint=name) for name in ("start", "last"))
+assert (start(obs) == source(obs)).all(), "the policy that learner.start_from named"
+assert numpy.abs(last(obs) - source(obs)).max() > 1e-4, "the trial has learned since"
+shutil.rmtree(pathlib.Path(started, "starts"))
+try:
+    backplane_rl.load_policy(started, checkpoint="start")
+except backplane_rl.BackplaneError as error:
+    assert "learner.start_from" in str(error), error
+else:
+    raise AssertionError("a deleted policy was loaded")
+"""
 # The trial's own plugins in this process choose the actions that NumPy computes.
 EMBEDDED = """import backplane_rl, numpy
 from backplane_rl._library import check, ffi, lib
@@ -59,6 +76,16 @@ assert lib.bp_embed_policy_act(made[0]) < 0 and "closed" in ffi.string(lib.bp_em
 assert lib.bp_embed_policy_open(b"outputs/ppo_pendulum", ffi.NULL, b"77", 1, made) < 0
 assert "expected checkpoint '77', got" in ffi.string(lib.bp_embed_error()).decode()
 """
+# Its best checkpoint is only the policy.
+REPLAY = """experiment: sac
+env: {plugin: pendulum, options: {max_episode_steps: 30}}
+learner: {plugin: sac, options: {hidden: [8], batch_size: 8, horizon: 60, learning_starts: 60}}
+budget: {iterations: 3}
+evaluation: {episodes: 4, every_iterations: 1}
+checkpoint: {best: eval/return}
+"""
+BEST = EMBEDDED.split("assert lib.bp_embed_step")[0].replace("ppo_pendulum", "sac").replace("ffi.NULL, 1000", 'b"best", 1000').replace(
+    'load_policy("outputs/sac")', 'load_policy("outputs/sac", checkpoint="best")')
 
 
 def run(folder, *words, **more):
@@ -87,8 +114,15 @@ def main():
         loaded = [float(line) for line in run(folder, sys.executable, "-c", LOADED, env=environment).split()]
         assert len(moved) == len(loaded) == 3 and all(abs(a - b) < 4e-6 for a, b in zip(moved, loaded)), (moved, loaded)
         run(folder, sys.executable, "-c", EMBEDDED, env=environment)
-        assert re.search(r"return -\d", run(folder, sys.executable, "-c", block("python"), env=environment))
-    print("the page runs")
+        words = ["pendulum.yaml", "-s", "budget.env_steps=8192", "learner.start_from=outputs/ppo_pendulum", "--out", "outputs/started", "--quiet"]
+        run(folder, home / "bin/backplane", "run", f"configs/ppo/{words[0]}", *words[1:], env=environment)
+        python_loop = run(folder, sys.executable, "-c", block("python"), env=environment)
+        run(folder, sys.executable, "-c", STARTED, env=environment)
+        assert re.search(r"return -\d", python_loop)
+        (folder / "sac.yaml").write_text(REPLAY)
+        run(folder, home / "bin/backplane", "run", "sac.yaml", "--quiet", env=environment)
+        run(folder, sys.executable, "-c", BEST, env=environment)
+    print("the page runs, and the best policy of a replay learner acts")
 
 
 if __name__ == "__main__":

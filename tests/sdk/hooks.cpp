@@ -45,6 +45,11 @@ struct Row {
   static bp::PictureSize SizeOfPicture(const Model&) { return {1, 1}; }
 #endif
   void DrawFrame(const Model&, std::string*) const {}
+#ifdef WRONG_ROW_LABELS
+  std::vector<bp::Label> Labels(std::string_view) const { return {}; }
+#else
+  static std::vector<bp::Label> Labels(const Model&, std::string_view) { return {}; }
+#endif
 #ifdef WRONG_ROW_CLOCK
   double SecondsOfStep() const { return 1; }
 #else

@@ -210,7 +210,7 @@ def recorded_hash(path):
             end = file.read()
             if end.startswith(END) and re.fullmatch(rb"[0-9a-f]{64}", end[len(END):]):
                 return end[len(END):].decode()
-    raise Fault(f"{path}: expected a file from `backplane pack`, got one that is damaged at its end, or a different one")
+    raise Fault(f"{path}: expected a file from `backplane pack`, got a different file, or one that is damaged at its end")
 
 
 def manifest_from(text, path):

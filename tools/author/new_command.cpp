@@ -24,7 +24,8 @@ struct NewArgs {
 
 // The template's folder in templates/KIND: the language, or the special kind of env or learner.
 std::string Variant(const NewArgs& args) {
-  if (args.kind == "learner") return args.off_policy ? "off_policy" : args.recurrent ? "recurrent" : args.lang;
+  if (args.off_policy) return args.lang == "rust" ? "off_policy_rust" : "off_policy";
+  if (args.kind == "learner") return args.recurrent ? "recurrent" : args.lang;
   return args.agents ? "agents" : args.mujoco ? "mujoco" : args.lang;
 }
 
@@ -34,6 +35,8 @@ std::string WhyNoTemplate(const NewArgs& args) {
   const std::string of_learners = args.off_policy ? "--off-policy" : args.recurrent ? "--recurrent" : "";
   if (args.kind != "learner" && !of_learners.empty())
     return fmt::format("{}: expected a learner, got {}", of_learners, args.kind == "env" ? "an env" : "a monitor");
+  if (args.lang == "rust" && !args.off_policy)
+    return "--lang rust: expected a learner with --off-policy; for an env in Rust, copy examples/rust";
   if (args.off_policy && args.recurrent) return "expected --off-policy or --recurrent, got both; no template has both";
   if (args.kind != "env" && !flag.empty()) return fmt::format("{}: expected an env, got a {}", flag, args.kind);
   if (args.agents && args.mujoco) return "expected --agents or --mujoco, got both; no template has several agents in MuJoCo";
@@ -90,8 +93,10 @@ bool HasProgram(const std::string& name) {
 
 void SayWhatIsNext(const NewArgs& args) {
   const std::string program = ShellArgument(args.program), name = args.name;
+  const bool rust = args.lang == "rust";
   std::string next = fmt::format("{0}/ is ready: {0}/plugin.{1} is the {2}, {0}/README.md describes the other files. Next:\n",
-                                 name, args.lang, args.kind);
+                                 name, rust ? "rs" : args.lang, args.kind);
+  if (rust && !HasProgram("rustc")) next += "  sudo apt-get install rustc\n";
   if (!HasProgram("cmake") || !HasProgram("make") || !HasProgram("c++")) next += "  sudo apt-get install cmake g++ make\n";
   next += fmt::format("  cmake -S {0} -B {0}/build -Dbackplane_DIR=\"$({1} sdk --cmakedir)\" && cmake --build {0}/build\n",
                       name, program);
@@ -129,8 +134,10 @@ Command NewCommand() {
     args->program = add->program();
     add->Add("kind", "env|learner|monitor", &args->kind, "Kind of plugin").OneOf({"env", "learner", "monitor"}).Required();
     add->Add("name", "NAME", &args->name, "Name of the folder, the file and the id").Required();
-    add->Add("--lang", "LANG", &args->lang, "Language: cpp, or c for an env in plain C11").OneOf({"cpp", "c"}).ShowsDefault();
-    add->Flag("--agents", &args->agents, "Create an env of several agents");
+    add->Add("--lang", "LANG", &args->lang, "Language: c for an env in C11, rust with --off-policy")
+        .OneOf({"cpp", "c", "rust"})
+        .ShowsDefault();
+    add->Flag("--agents", &args->agents, "Create an env with several agents");
     add->Flag("--mujoco", &args->mujoco, "Create an env on MuJoCo");
     add->Flag("--off-policy", &args->off_policy, "Create a learner with a replay buffer");
     add->Flag("--recurrent", &args->recurrent, "Create a learner whose policy has a memory");

@@ -91,13 +91,25 @@ def bound(values, i):
     return "none" if value is None else f"{value:g}"
 
 
+HEAD = ["| number | channel | meaning | unit | low | high |", "|---|---|---|---|---|---|"]
+
+
 def element_rows(channel, first):
-    """A row of a table per element, or one for a channel of many."""
+    """A row of a table per element, or one for a channel of many without labels."""
     size, shape = math.prod(channel["shape"]), "x".join(map(str, channel["shape"])) or "1"
-    name, low, high = channel["name"], channel["low"], channel["high"]
-    if size > 64 or size == 1 or len(low) < 2 and size > 16:
-        return [f"| {first}{f' .. {first + size - 1}' if size > 1 else ''} | `{name}` {shape} | {bound(low, 0)} | {bound(high, 0)} |"]
-    return [f"| {first + i} | `{name}[{i}]` | {bound(low, i)} | {bound(high, i)} |" for i in range(size)]
+    name, low, high, labels = channel["name"], channel["low"], channel["high"], channel.get("labels", [])
+    if not labels and (size > 64 or size == 1 or len(low) < 2 and size > 16):
+        return [f"| {first}{f' .. {first + size - 1}' if size > 1 else ''} | `{name}` {shape} | not declared | not declared | {bound(low, 0)} | {bound(high, 0)} |"]
+    label = lambda i: meaning(labels[i]) if labels else ("not declared", "not declared")
+    element = lambda i: f"`{name}[{i}]`" if size > 1 else f"`{name}`"
+    return [f"| {first + i} | {element(i)} | {' | '.join(label(i))} | {bound(low, i)} | {bound(high, i)} |" for i in range(size)]
+
+
+def meaning(label):
+    """Name and unit of a number, as its env declares them (backplane/ext/labels.h), in a table of Markdown."""
+    if not label["name"]:
+        return "not declared", "not declared"
+    return label["name"].replace("|", "\\|"), label["unit"].replace("|", "\\|") or "none"
 
 
 def page(policy, about, files):
@@ -106,24 +118,29 @@ def page(policy, about, files):
         inputs += element_rows(policy.channels[name], first)
         first += math.prod(policy.channels[name]["shape"])
     action = policy.channels[policy.form["action"]]
+    declared = any(policy.channels[name].get("labels") for name in policy.form["obs"])
+    declares = (f"`{a['env']}` declares the names and units." if declared else
+                f"`{a['env']}` does not declare names and units (`bp.env.labels/1`); its README may explain the numbers.")
     per = "an agent" if action["scope"] == "agent" else "an env"
     lines = [f"# Policy of {a['experiment']}", "", about, "", "| file | use |", "|---|---|"] + [f"| `{name}` | {use} |" for name, use in files]
     lines += ["", "## Observation", "", f"{policy.obs} float32 numbers of {per}, as `{a['env']}` returns them; do not scale them before. "
               + ("The policy contains the statistics that normalize them." if policy.normalizer else "The policy uses them as they are.")
-              + f" The README of `{a['env']}` explains them with their units.", "", "| number | channel | low | high |", "|---|---|---|---|"] + inputs
+              + f" {declares}", "", *HEAD] + inputs
     lines += ["", "## Action", ""]
     if policy.discrete:
         lines.append(f"One choice from 0 to {policy.outputs - 1} (`{action['name']}`), the one with the largest output. "
                      "If your space of actions starts at a different number, add it.")
+        if action.get("labels"):
+            lines.append(f"Meaning: {meaning(action['labels'][0])[0]}.")
         if policy.masks is not None:
             lines.append(f"`mask` holds {policy.outputs} flags like the channel `{policy.form['mask']}`: only choices with 1 are allowed.")
     else:
         lines += [f"{policy.outputs} float32 numbers (`{action['name']}`), within these bounds, as the env received them in the trial.", "",
-                  "| number | channel | low | high |", "|---|---|---|---|"] + element_rows(action, 0)
+                  *HEAD] + element_rows(action, 0)
     if a["step_s"]:
         lines += ["", f"The env chose one action per {a['step_s']:g} s."]
     if policy.memory:
-        lines += ["", "## Memory", "", f"{policy.memory['size']} float32 numbers, which an act reads and replaces. Set them to 0 when an episode starts."]
+        lines += ["", "## Memory", "", f"{policy.memory['size']} float32 numbers, which each call reads and replaces. Set them to 0 when an episode starts."]
     lines += ["", "The policy is deterministic: the mean or the best choice, without the noise of training.", ""]
     return "\n".join(lines)
 

@@ -130,7 +130,7 @@ int DryRunTune(const TuneArgs& args, const Experiment& experiment, const std::fi
   fmt::print("{}: tuning for {} takes at most {}, results in {}\n", experiment.name, args.measure, TimeText(args.budget_s),
              out.string());
   fmt::print(
-      "  unchanged: {} trials of {:g} s\n  per proposed change: {} trials, {} per side in turn, {:.0f} s and their starts\n",
+      "  unchanged: {} trials of {:g} s\n  per proposed change: {} trials ({} per side, in turn), {:.0f} s plus their starts\n",
       kSeedsAsItIs, args.seconds, trials, args.seeds, pair_s);
   if (args.no_check) {
     fmt::print("  no check of learning\n");

@@ -73,7 +73,7 @@ std::string GainText(const Gain& gain) {
 std::string DecisionText(const TuningStep& step) {
   std::string text = step.gain ? GainText(*step.gain) + ": " : "";
   text += fmt::format("{}, {}", step.kept ? "kept" : "dropped", step.why);
-  return text + (step.busy ? "; other programs wanted the cores" : "");
+  return text + (step.busy ? "; other programs competed for the cores" : "");
 }
 
 std::string StepTable(const Tuning& tuning, const std::string& measure) {
@@ -93,7 +93,7 @@ std::string StepTable(const Tuning& tuning, const std::string& measure) {
     if (!step.gain) table.notes.push_back(ChangeText(step.change.fix) + ": " + step.why);
   }
   if (std::any_of(tuning.steps.begin(), tuning.steps.end(), [](const TuningStep& step) { return step.busy; }))
-    table.notes.push_back("Other programs wanted the cores in some of these measurements.");
+    table.notes.push_back("Other programs competed for the cores in some of these measurements.");
   return table.rows.empty() ? "" : FormatTextTable(table, kWidth);
 }
 

@@ -124,12 +124,12 @@ std::vector<Case> EnvRowCases() {
        "Move statics and globals into the instance.", InstancesShareNothing, kPlays, Evidence::kCompares},
       {"rows-are-independent", kOfEnvs, "A row's bytes do not depend on other rows, their number or their actions.",
        "Keep a state and a random stream for each row.", RowsAreIndependent, kPlays, Evidence::kCompares},
-      {"split-ranges", kOfEnvs, "[0, n) gives the bytes of [0, k) and [k, n), in any order.",
+      {"split-ranges", kOfEnvs, "A call for rows [0, n) gives the same bytes as calls for [0, k) and [k, n), in any order.",
        "Keep no data from one row of a call to the next.", SplitRanges, kPlays, Evidence::kCompares},
-      {"threads-same-bytes", kOfEnvs, "With ROWS_CONCURRENT two threads on disjoint ranges give the bytes of one.",
+      {"threads-same-bytes", kOfEnvs, "With ROWS_CONCURRENT, two threads on disjoint ranges give the same bytes as one.",
        "Move scratch memory into the row or onto the stack; else set kRowsConcurrent = false.", ThreadsSameBytes, kPlays,
        Evidence::kCompares},
-      {"slots-same-bytes", kOfEnvs, "A rollout of several slots gives the bytes of a single slot.",
+      {"slots-same-bytes", kOfEnvs, "A rollout in several slots gives the same bytes as in a single slot.",
        "Keep the state yourself, and do not read OBS back.", SlotsSameBytes, kPlays, Evidence::kCompares},
   };
 }

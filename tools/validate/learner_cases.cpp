@@ -447,7 +447,7 @@ std::vector<Case> LearnerCases() {
       {"row-exact", kOfLearners,
        "With ROW_EXACT, a row's bytes do not depend on other rows of the call; without ROW_EXACT, only their rounding may.",
        "Compute row by row in one order, or leave out ROW_EXACT.", RowExact, kActs, Evidence::kCompares},
-      {"act-in-threads", kOfLearners, "With ROWS_CONCURRENT two threads on disjoint rows give the bytes of one.",
+      {"act-in-threads", kOfLearners, "With ROWS_CONCURRENT, two threads on disjoint rows give the same bytes as one.",
        "Move scratch memory onto the stack or into the thread; else leave out ROWS_CONCURRENT.", ActInThreads, kActs,
        Evidence::kCompares},
       {"learns", kOfLearners, "The host supports the plans, and two iterations end.", "See the requests in learner.h.", Learns,

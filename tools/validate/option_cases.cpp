@@ -162,7 +162,7 @@ std::vector<Case> OptionCases() {
       {"options-once", kOfAll, "Every name of an option is declared once.", "Rename one of the two.", DeclaresOnce, CallSet{}},
       {"ranges", kOfAll, "Every range is valid and contains its default.", "Write ranges as `(0,1]`, `[1,)`, `a|b`.",
        RangesCanBeRead, CallSet{}},
-      {"helps", kOfAll, "Every option has a description, and helps against existing findings.",
+      {"helps", kOfAll, "Every option has a description, and the findings in its `helps` exist.",
        "`docs/reports.md` lists the findings.", HelpsAgainstFindings, CallSet{}},
       {"create", kOfAll, "The defaults create an instance.", "Choose defaults that work everywhere.", Create, kMakes},
       {"options-in-range", kOfAll,

@@ -11,7 +11,7 @@ void PartsEndWithConsume(Subject& subject, CaseResult*) {
   constexpr uint64_t kIterations = 2;
   DrivenLearner learner(subject, {}), other(subject, {.spoils_parts = true});
   learner.Train(kIterations);
-  if (!learner.took_parts()) SkipCase("takes no rollout in parts");
+  if (!learner.took_parts()) SkipCase("accepts no rollout in parts");
   other.Train(kIterations);
   if (learner.record() != other.record())
     FailCase("2 iterations, and the same with each part overwritten after its consume",

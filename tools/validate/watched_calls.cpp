@@ -10,6 +10,7 @@
 #include "backplane/ext/device_use.h"
 #include "backplane/ext/held_out.h"
 #include "backplane/ext/inject.h"
+#include "backplane/ext/labels.h"
 #include "backplane/ext/memory.h"
 #include "backplane/ext/parameters.h"
 #include "backplane/ext/policy.h"
@@ -78,6 +79,7 @@ const void* WatchExtension(std::string_view id, const void* raw) {
   if (id == BP_ENV_CLOCK_1) return WatchAll<kWho, bp_env_clock_1, kOtherExtension, &bp_env_clock_1::step_s>(raw);
   if (id == BP_ENV_INJECT_1)
     return WatchAll<kWho, bp_env_inject_1, kInject, &bp_env_inject_1::part, &bp_env_inject_1::get, &bp_env_inject_1::set>(raw);
+  if (id == BP_ENV_LABELS_1) return WatchAll<kWho, bp_env_labels_1, kOtherExtension, &bp_env_labels_1::label>(raw);
   if (id == BP_ENV_MEMORY_1)
     return WatchAll<kWho, bp_env_memory_1, kOtherExtension, &bp_env_memory_1::allocate, &bp_env_memory_1::release,
                     &bp_env_memory_1::to_host, &bp_env_memory_1::to_device, &bp_env_memory_1::copy, &bp_env_memory_1::gather>(

@@ -90,11 +90,14 @@ void FolderEngine::Stop(JobId job, StopHow how) {
   }
   Tell(at_.stop(job, how), "");
   if (how == StopHow::kWhere) return;
-  auto& ends_by = jobs_.at(job).ends_by;
-  const std::chrono::duration<double> grace(how == StopHow::kAsk ? jobs_.at(job).grace_s : 0);
+  Job& stopped = jobs_.at(job);
   // After that time without an answer, the node counts as lost.
-  const auto now_by = Clock::now() + ClusterPatience() + std::chrono::duration_cast<Clock::duration>(grace);
-  ends_by = std::min(ends_by.value_or(now_by), now_by);
+  const std::chrono::duration<double> within =
+      ClusterPatience() + std::chrono::duration<double>(how == StopHow::kAsk ? stopped.grace_s : 0);
+  const auto ends_by = Clock::now() + std::chrono::duration_cast<Clock::duration>(within);
+  if (stopped.ends_by && *stopped.ends_by <= ends_by) return;
+  stopped.ends_by = ends_by;
+  stopped.answers_within = within;
 }
 
 std::optional<StatusFile> FolderEngine::Status(JobId job) {
@@ -178,8 +181,8 @@ std::vector<FolderEngine::Lost> FolderEngine::Unanswered() const {
   std::vector<Lost> lost;
   for (const auto& [id, job] : jobs_)
     if (job.ends_by && Clock::now() > *job.ends_by)
-      lost.push_back({id, fmt::format("its node was lost: it did not answer a stop within {:g} s",
-                                      std::chrono::duration<double>(ClusterPatience()).count())});
+      lost.push_back({id, fmt::format("its node was lost: it did not answer a request to stop within {:g} s",
+                                      job.answers_within.count())});
   return lost;
 }
 

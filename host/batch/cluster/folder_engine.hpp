@@ -56,6 +56,7 @@ class FolderEngine : public Engine {
     std::unique_ptr<StatusReader> status;
     double grace_s = 30;
     std::optional<std::chrono::steady_clock::time_point> ends_by;  // set by a stop
+    std::chrono::duration<double> answers_within{};                // from that stop to `ends_by`
   };
 
   // A worker's last sign of life.

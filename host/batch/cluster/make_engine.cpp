@@ -109,7 +109,7 @@ std::string EndClusterJobs(const std::filesystem::path& out, const BatchRecord& 
   if (!failure.empty())
     return fmt::format("warning: {}; `scancel {}` ends the jobs that an earlier run may have left in Slurm's queue", failure,
                        fmt::join(slurm, " "));
-  return any ? "ended the leftovers of an earlier run on its cluster; its finished and saved trials are kept" : "";
+  return any ? "ended the jobs that an earlier run left on the cluster; its finished and saved trials are kept" : "";
 }
 
 }  // namespace backplane

@@ -1,14 +1,17 @@
 #include "store/damage.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <set>
 #include <system_error>
 
+#include "base/in_parts.hpp"
 #include "base/json_fields.hpp"
 #include "record/attempt_files.hpp"
 #include "record/attempt_json.hpp"
+#include "record/flat_json.hpp"
 
 namespace backplane {
 namespace {
@@ -21,16 +24,42 @@ std::string Lines(uint64_t n) { return fmt::format("{} {}", n, n == 1 ? "line" :
 
 // "no such file", "an empty file"; empty if it has content.
 std::string Absence(const std::filesystem::path& file) {
-  std::error_code error;
-  if (!std::filesystem::exists(file, error)) return "no such file";
-  if (!std::filesystem::is_regular_file(file, error)) return "something else than a regular file";
-  return std::filesystem::file_size(file, error) == 0 ? "an empty file" : "";
+  struct stat info {};
+  if (stat(file.c_str(), &info) != 0) return "no such file";
+  if (!S_ISREG(info.st_mode)) return "something other than a regular file";
+  return info.st_size == 0 ? "an empty file" : "";
 }
 
 bool HasTrialFolders(const ResultsFolder& folder) {
   std::error_code error;
   const auto trials = std::filesystem::directory_iterator(folder.trials(), error);
   return !error && trials != std::filesystem::directory_iterator();
+}
+
+// The values of result.json that the other files have to match.
+struct ResultValues {
+  std::string state;
+  json iterations;
+  std::vector<MetricsPart> parts = {};
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("state", self.state);
+    visit("iterations", DefaultIfMissing(self.iterations));
+  }
+};
+
+// Absent unless `document`, by nlohmann or flat, is an object with a "state".
+template <class Json>
+std::optional<ResultValues> ValuesOf(const Json& document) {
+  std::optional<ResultValues> values = RecordOrNothing<ResultValues>(document);
+  if (values)
+    values->parts = RecordOrNothing<MetricsRecord>(document).value_or(MetricsRecord()).metrics_parts.value_or(values->parts);
+  return values;
+}
+
+std::optional<ResultValues> ValuesIn(const std::string& text) {
+  FlatJsonReader reader;
+  return reader.Read(text) ? ValuesOf(reader.root()) : ValuesOf(ParseAttemptJson(text));
 }
 
 // The attempts that led to the last one, by number, the last one first.
@@ -51,7 +80,7 @@ class TrialCheck {
     if (trial_.attempts.empty()) return {};
     const AttemptRecord& last = trial_.attempts.back();
     const std::optional<AttemptFiles>& files = last.end.files;
-    const std::optional<json> result = CheckResult(last.number, files);
+    const std::optional<ResultValues> result = CheckResult(last.number, files);
     if (result) {
       CheckMetrics(last.number, *result);
     } else if (files) {
@@ -70,11 +99,10 @@ class TrialCheck {
   }
 
   // Absent if it is damaged.
-  std::optional<json> CheckResult(unsigned attempt, const std::optional<AttemptFiles>& files) {
+  std::optional<ResultValues> CheckResult(unsigned attempt, const std::optional<AttemptFiles>& files) {
     const std::filesystem::path file = Result(attempt);
-    const std::string absence = Absence(file);
     const FileText read = ReadResultText(file);
-    const std::string text = read.text.value_or("");
+    const std::string text = read.text.value_or(""), absence = text.empty() ? Absence(file) : "";
     if (files && files->result) {
       const FileHash &wanted = *files->result, found = HashOf(text);
       const std::string bytes = fmt::format("{} bytes", wanted.bytes);
@@ -86,19 +114,19 @@ class TrialCheck {
         return std::nullopt;
       }
     }
-    std::optional<json> result = ParseResultJson(text);
+    std::optional<ResultValues> result = ValuesIn(text);
     if (!result) Add(file, "the trial's result", absence.empty() ? "one that cannot be read" : absence);
     return result;
   }
 
-  void CheckMetrics(unsigned attempt, const json& result) {
-    const auto parts = MetricsPartsOf(result).value_or(std::vector<MetricsPart>());
+  void CheckMetrics(unsigned attempt, const ResultValues& result) {
+    const std::vector<MetricsPart>& parts = result.parts;
     uint64_t lines = 0;
     for (size_t i = 0; i < parts.size(); ++i) {
       CheckPart(parts[i], /*to_the_end=*/i + 1 == parts.size());
       lines += parts[i].lines;
     }
-    const json& iterations = At(result, "iterations");
+    const json& iterations = result.iterations;
     const std::optional<uint64_t> count = CountOf(iterations);
     if (iterations.is_number() && !count) return Add(Result(attempt), "a whole number of iterations", iterations.dump());
     const uint64_t wanted = count.value_or(0);
@@ -108,9 +136,9 @@ class TrialCheck {
 
   void CheckPart(const MetricsPart& wanted, bool to_the_end) {
     const std::filesystem::path file = Metrics(wanted.attempt);
-    const std::string absence = Absence(file);
-    if (wanted.bytes > 0 && !absence.empty()) return Add(file, Lines(wanted.lines), absence);
     const MetricsPart found = ReadMetricsPart(file.parent_path(), to_the_end ? kWholeFile : wanted.bytes);
+    const std::string absence = wanted.bytes > 0 && found.bytes == 0 ? Absence(file) : "";
+    if (!absence.empty()) return Add(file, Lines(wanted.lines), absence);
     if (found.lines != wanted.lines) return Add(file, Lines(wanted.lines), std::to_string(found.lines));
     if (found.bytes != wanted.bytes) return Add(file, fmt::format("{} bytes", wanted.bytes), std::to_string(found.bytes));
     if (found.crc32c != wanted.crc32c)
@@ -147,9 +175,20 @@ class TrialCheck {
   std::vector<Damage> damage_;
 };
 
-void AddDamage(const ResultsFolder& folder, const TrialRecord& trial, std::vector<Damage>* all) {
-  std::vector<Damage> found = DamageOf(folder, trial);
+void Move(std::vector<Damage> found, std::vector<Damage>* all) {
   all->insert(all->end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
+}
+
+// In their order.
+std::vector<Damage> DamageOfAll(const ResultsFolder& folder, const std::vector<const TrialRecord*>& trials) {
+  constexpr size_t kWorthAThread = 100;
+  std::vector<std::vector<Damage>> found(trials.size());
+  InParts(trials.size(), kWorthAThread, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) found[i] = DamageOf(folder, *trials[i]);
+  });
+  std::vector<Damage> all;
+  for (std::vector<Damage>& one : found) Move(std::move(one), &all);
+  return all;
 }
 
 }  // namespace
@@ -163,9 +202,9 @@ std::vector<Damage> DamageOf(const ResultsFolder& folder, const TrialRecord& tri
 }
 
 std::vector<Damage> DamageIn(const ResultsFolder& folder, const BatchRecord& record) {
-  std::vector<Damage> all;
-  for (const auto& [id, trial] : record.trials) AddDamage(folder, trial, &all);
-  return all;
+  std::vector<const TrialRecord*> trials;
+  for (const auto& [id, trial] : record.trials) trials.push_back(&trial);
+  return DamageOfAll(folder, trials);
 }
 
 std::vector<Damage> DamageOfRecords(const ResultsFolder& folder, const BatchRecord& record, const std::vector<PlanLine>& plan) {
@@ -183,10 +222,12 @@ std::vector<Damage> DamageOfRecords(const ResultsFolder& folder, const BatchReco
 
 std::vector<Damage> DamageIn(const ResultsFolder& folder, const BatchRecord& record, const std::vector<PlanLine>& plan) {
   std::vector<Damage> all = DamageOfRecords(folder, record, plan);
+  std::vector<const TrialRecord*> trials;
   for (const PlanLine& line : plan) {
     const TrialRecord* trial = line.dropped ? nullptr : record.Find(line.trial_id);
-    if (trial != nullptr) AddDamage(folder, *trial, &all);
+    if (trial != nullptr) trials.push_back(trial);
   }
+  Move(DamageOfAll(folder, trials), &all);
   return all;
 }
 

@@ -1,5 +1,5 @@
-//! Env plugins in Rust: the env half of the C ABI (`backplane/*.h`), and one layer over it in which an author writes one row in
-//! safe code. It needs nothing but `std` and is written for rustc 1.63 and later.
+//! Plugins in Rust. This file has the env half of the C ABI (`backplane/*.h`), and one layer over it in which an author writes one
+//! row in safe code; `learner.rs` has off-policy learners. It needs nothing but `std` and is written for rustc 1.63 and later.
 //!
 //! ```text
 //! rustc --edition 2021 -O --crate-type rlib backplane.rs
@@ -15,6 +15,8 @@ use std::ffi::{CStr, CString};
 use std::os::raw::{c_char, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::Once;
+
+pub mod learner;
 
 /// The ABI as the C headers have it, name by name; there is what each field means. A test compares sizes and offsets with C's.
 #[allow(non_camel_case_types)]
@@ -202,6 +204,18 @@ pub mod abi {
 
 use abi::*;
 
+/// The seed of item `n` of `row` for a purpose (`BP_PURPOSE_*`), by Philox4x32-10 (`backplane/rng.h`).
+pub fn seed(seed: u64, purpose: u32, row: u32, n: u64) -> u64 {
+    let (mut c, mut k) = ([n as u32, (n >> 32) as u32, row, purpose], [seed as u32, (seed >> 32) as u32]);
+    for _ in 0..10 {
+        let p0 = 0xD251_1F53_u64 * u64::from(c[0]);
+        let p1 = 0xCD9E_8D57_u64 * u64::from(c[2]);
+        c = [(p1 >> 32) as u32 ^ c[1] ^ k[0], p1 as u32, (p0 >> 32) as u32 ^ c[3] ^ k[1], p0 as u32];
+        k = [k[0].wrapping_add(0x9E37_79B9), k[1].wrapping_add(0xBB67_AE85)];
+    }
+    u64::from(c[1]) << 32 | u64::from(c[0])
+}
+
 /// The one random generator of all plugins, Philox4x32-10 (`backplane/rng.h`): the same numbers as in C.
 pub struct Rng {
     key: u64,
@@ -214,15 +228,8 @@ impl Rng {
     }
 
     pub fn next_u64(&mut self) -> u64 {
-        let (mut c, mut k) = ([self.n as u32, (self.n >> 32) as u32, 0, 0], [self.key as u32, (self.key >> 32) as u32]);
-        for _ in 0..10 {
-            let p0 = 0xD251_1F53_u64 * u64::from(c[0]);
-            let p1 = 0xCD9E_8D57_u64 * u64::from(c[2]);
-            c = [(p1 >> 32) as u32 ^ c[1] ^ k[0], p1 as u32, (p0 >> 32) as u32 ^ c[3] ^ k[1], p0 as u32];
-            k = [k[0].wrapping_add(0x9E37_79B9), k[1].wrapping_add(0xBB67_AE85)];
-        }
         self.n += 1;
-        u64::from(c[1]) << 32 | u64::from(c[0])
+        seed(self.key, 0, 0, self.n - 1)
     }
 
     /// Uniform in [0, 1), 53 bits.
@@ -625,40 +632,58 @@ unsafe extern "C" fn get_extension(_: *const bp_env, _: *const c_char) -> *const
     std::ptr::null()
 }
 
-/// The tables of a plugin file; made by `export_env!`.
+/// The tables of a plugin file; made by `export_env!` and `export_learner!`.
 #[doc(hidden)]
 pub struct Tables {
-    pub api: bp_env_api,
+    pub api: *const c_void,
     pub descriptor: bp_descriptor,
+}
+
+// For the life of the process.
+fn describe(kind: u32, about: &About, options: &[Opt], flags: u64) -> bp_descriptor {
+    let kept = |text: &str| -> *const c_char {
+        if text.is_empty() {
+            return std::ptr::null();
+        }
+        CString::new(text).expect("a text of the description has no zero byte").into_raw()
+    };
+    let params: Vec<bp_param> = (options.iter())
+        .map(|option| bp_param {
+            struct_size: std::mem::size_of::<bp_param>() as u32,
+            r#type: option.kind,
+            flags: 0,
+            path: kept(option.path),
+            def: kept(option.default),
+            range: kept(option.range),
+            unit: std::ptr::null(),
+            doc: kept(option.doc),
+            aliases: std::ptr::null(),
+            helps: std::ptr::null(),
+            reads_budget: std::ptr::null(),
+        })
+        .collect();
+    let params = params.leak();
+    bp_descriptor {
+        struct_size: std::mem::size_of::<bp_descriptor>() as u32,
+        kind,
+        id: kept(about.id),
+        version: kept(about.version),
+        summary: kept(about.summary),
+        license: kept(about.license),
+        flags,
+        needs: std::ptr::null(),
+        params: params.as_ptr(),
+        n_params: params.len() as u64,
+        aliases: std::ptr::null(),
+        rows: 0,
+    }
 }
 
 /// Makes the tables of `E` on the first call, for the life of the process.
 #[doc(hidden)]
 pub fn tables<E: Env>(once: &'static Once, place: *mut *const Tables) -> *const Tables {
     once.call_once(|| {
-        let kept = |text: &str| -> *const c_char {
-            if text.is_empty() {
-                return std::ptr::null();
-            }
-            CString::new(text).expect("a text of the description has no zero byte").into_raw()
-        };
-        let params: Vec<bp_param> = (E::OPTIONS.iter())
-            .map(|option| bp_param {
-                struct_size: std::mem::size_of::<bp_param>() as u32,
-                r#type: option.kind,
-                flags: 0,
-                path: kept(option.path),
-                def: kept(option.default),
-                range: kept(option.range),
-                unit: std::ptr::null(),
-                doc: kept(option.doc),
-                aliases: std::ptr::null(),
-                helps: std::ptr::null(),
-                reads_budget: std::ptr::null(),
-            })
-            .collect();
-        let params = params.leak();
-        let api = bp_env_api {
+        let api: *const bp_env_api = Box::leak(Box::new(bp_env_api {
             struct_size: std::mem::size_of::<bp_env_api>() as u32,
             reserved: 0,
             create: create::<E>,
@@ -668,22 +693,9 @@ pub fn tables<E: Env>(once: &'static Once, place: *mut *const Tables) -> *const 
             reset: reset::<E>,
             step: step::<E>,
             get_extension,
-        };
-        let descriptor = bp_descriptor {
-            struct_size: std::mem::size_of::<bp_descriptor>() as u32,
-            kind: BP_KIND_ENV,
-            id: kept(E::ABOUT.id),
-            version: kept(E::ABOUT.version),
-            summary: kept(E::ABOUT.summary),
-            license: kept(E::ABOUT.license),
-            flags: BP_FLAG_ROWS_CONCURRENT,
-            needs: std::ptr::null(),
-            params: params.as_ptr(),
-            n_params: params.len() as u64,
-            aliases: std::ptr::null(),
-            rows: 0,
-        };
-        unsafe { *place = Box::leak(Box::new(Tables { api, descriptor })) };
+        }));
+        let descriptor = describe(BP_KIND_ENV, &E::ABOUT, E::OPTIONS, BP_FLAG_ROWS_CONCURRENT);
+        unsafe { *place = Box::leak(Box::new(Tables { api: api.cast(), descriptor })) };
     });
     unsafe { *place }
 }
@@ -704,6 +716,15 @@ pub const fn unsealed() -> Meta {
 #[macro_export]
 macro_rules! export_env {
     ($env:ty) => {
+        $crate::export_module!($crate::tables::<$env>, 0);
+    };
+}
+
+/// `tables`: makes the tables of the plugin; `since`: the least minor version of the host.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! export_module {
+    ($tables:expr, $since:expr) => {
         #[link_section = ".bp.meta"]
         #[used]
         static BP_META: $crate::Meta = $crate::unsealed();
@@ -711,7 +732,7 @@ macro_rules! export_env {
         static mut TABLES: *const $crate::Tables = std::ptr::null();
 
         fn tables() -> &'static $crate::Tables {
-            unsafe { &*$crate::tables::<$env>(&TABLES_ONCE, std::ptr::addr_of_mut!(TABLES)) }
+            unsafe { &*$tables(&TABLES_ONCE, std::ptr::addr_of_mut!(TABLES)) }
         }
         unsafe extern "C" fn count() -> u32 {
             1
@@ -726,7 +747,7 @@ macro_rules! export_env {
         unsafe extern "C" fn api(id: *const std::os::raw::c_char) -> *const std::os::raw::c_void {
             let own = std::ffi::CStr::from_ptr(tables().descriptor.id);
             if std::ffi::CStr::from_ptr(id) == own {
-                &tables().api as *const _ as *const std::os::raw::c_void
+                tables().api
             } else {
                 std::ptr::null()
             }
@@ -739,7 +760,7 @@ macro_rules! export_env {
             static MODULE: Module = Module($crate::abi::bp_module {
                 struct_size: std::mem::size_of::<$crate::abi::bp_module>() as u32,
                 abi_minor: $crate::abi::BP_ABI_MINOR,
-                min_minor: 0,
+                min_minor: $since,
                 reserved: 0,
                 meta: unsafe { std::ptr::addr_of!(BP_META) as *const std::os::raw::c_char },
                 build: $crate::BUILD.as_ptr() as *const std::os::raw::c_char,

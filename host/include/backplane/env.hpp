@@ -62,6 +62,11 @@
 //   std::vector<bp::Parameter> Parameters() const;               // {{"mass", "Mass of all bodies."}}
 //   void ScaleParameter(uint64_t i, double factor);              // of the value at creation; bp::Error for a bad factor
 //
+// For names and units of the numbers in a channel (ext/labels.h), which an exported policy lists, B has
+//   std::vector<bp::Label> Labels(std::string_view channel) const;   // {{"position", "m"}, {"velocity", "m/s"}}; {}:
+//   undeclared
+// and T has static Labels(const Model&, std::string_view channel).
+//
 // Both keep their own state and never read OBS back. Several threads step disjoint ranges of rows at the same time, so a row
 // may only share the const Model; `static constexpr bool kRowsConcurrent = false` in T or B disables that. A member with one of
 // these names but a different signature does not compile. Throw errors as bp::Error. Step must neither allocate nor lock.

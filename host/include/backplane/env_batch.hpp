@@ -7,6 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "backplane/env_labels.hpp"
 #include "backplane/env_parameters.hpp"
 #include "backplane/env_pictures.hpp"
 #include "backplane/env_spec.hpp"
@@ -113,6 +114,8 @@ constexpr void CheckBatch() {
   CheckPictures<B>();
   CheckStates<B>();
   CheckParameters<B>();
+  static_assert(HasLabels<B> || !Names_Labels<B>,
+                "labels of an env should be: std::vector<bp::Label> Labels(std::string_view channel) const");
 }
 
 // An instance: the author's batch, its table for the host, and the bound buffers. Snapshots are {key, state, state channels}.
@@ -346,6 +349,7 @@ struct EnvBatch : B {
     }
     if (const void* states = detail::States<Instance>::Table(id)) return states;
     if (const void* parameters = detail::ParameterCalls<Instance>::Table(id)) return parameters;
+    if (const void* labels = detail::LabelCalls<Instance>::Table(id)) return labels;
     if constexpr (requires(const B& c) { bool{c.DrawsPictures()}; }) {
       if (!Of(env)->batch().DrawsPictures()) return nullptr;
     }

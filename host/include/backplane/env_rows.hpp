@@ -79,6 +79,8 @@ constexpr void CheckRow() {
                 "GetState(const Model&, double*) const, void SetState(const Model&, const double*, float* obs), or const "
                 "bp::RowView& for several agents");
   CheckParameters<Model>();
+  static_assert(HasLabelsOfRow<T, Model> || !Names_Labels<T>,
+                "labels of a row should be: static std::vector<bp::Label> Labels(const Model&, std::string_view channel)");
   static_assert(
       !Names_Key<Model> || requires(const Model& m) { uint64_t{m.Key()}; },
       "Key of an env's Model should be: uint64_t Key() const");
@@ -133,6 +135,9 @@ class SingleRows : public WithOptions<T> {
   void DrawFrame(uint64_t row, std::string* out) const requires kDraws { cells_[row].row.DrawFrame(model(), out); }
   double SecondsOfStep() const requires HasClockOfRow<T, Model> { return T::SecondsOfStep(model()); }
   std::vector<Parameter> Parameters() const requires HasParameters<Model> { return model_.Parameters(); }
+  std::vector<Label> Labels(std::string_view channel) const requires HasLabelsOfRow<T, Model> {
+    return T::Labels(model(), channel);
+  }
   void ScaleParameter(uint64_t i, double factor) requires HasParameters<Model> { model_.ScaleParameter(i, factor); }
   uint64_t StateKey() const {
     if constexpr (requires { model().Key(); }) return model().Key();

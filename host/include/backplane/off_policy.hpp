@@ -14,7 +14,7 @@ namespace bp {
 struct OffPolicySchedule {
   uint64_t horizon = 1000;         // frames of an iteration: a line of metrics; rounded up to a multiple of train_freq
   uint64_t train_freq = 1;         // frames between gradient steps; the part of a rollout that is delivered at a time
-  int64_t gradient_steps = 1;      // per train_freq frames; -1: as many as env steps were made in them
+  int64_t gradient_steps = 1;      // per train_freq frames; -1: one for each env step made since the last ones
   uint64_t learning_starts = 100;  // env steps without a gradient step, which are not made up for later
 };
 
@@ -100,7 +100,8 @@ class OffPolicy : public Learner {
   // Before the first plan, a policy is one to begin with.
   void SaveRandom(const Writer& writer) const { writer.Put(planned_ ? random_frames_ : uint64_t{0}); }
   void LoadRandom(const Reader& reader) { random_frames_ = reader.Get<uint64_t>(), planned_ = true; }
-  // For StartPolicy: the loaded policy acts from the first step, and learning_starts counts from there.
+  // For StartPolicy, and for Load if the ring is empty afterwards, as in a next stage: the loaded policy acts from the first
+  // step, and learning_starts counts from there.
   void BeginWithPolicy() { random_frames_ = frames_ = 0; }
 
  private:

@@ -45,16 +45,18 @@ NamedTrial FindNamed(fs::path path) {
   FailSource("expected a trial (OUT/TRIAL or OUT/TRIAL@best) or a policy file, got neither at '" + path.string() + "'");
 }
 
-// The file and header of the checkpoint `name` in `dir`.
+// The file and header of the checkpoint `name` in `dir`. A number leads to the best one last, because it may have only the
+// policy.
 std::pair<fs::path, CheckpointHeader> FindCheckpoint(const fs::path& dir, const std::string& name) {
   std::string there;
-  std::vector<fs::path> files = {dir / kBestCheckpointFile};
+  std::vector<fs::path> files;
   for (unsigned number = 0; IsCheckpointFile(CheckpointFile(dir, number)); ++number)
     files.push_back(CheckpointFile(dir, number));
+  files.push_back(dir / kBestCheckpointFile);
   for (const fs::path& file : files) {
     const std::optional<CheckpointHeader> header = PeekHeader(file);
     if (!header) continue;
-    const bool is_best = file == files.front(), is_last = file == CheckpointFile(dir, 0);
+    const bool is_best = file == files.back(), is_last = file == CheckpointFile(dir, 0);
     if ((name == kBestCheckpoint && is_best) || (name == kLastCheckpoint && is_last) ||
         name == std::to_string(header->iterations))
       return {file, *header};
@@ -72,8 +74,8 @@ StartSource FindInTrial(const fs::path& base, const std::string& name) {
     FailSource(e.what());
   }
   const auto [file, header] = FindCheckpoint(ResultsFolder{named.out}.trial(source.trial_id).checkpoint(), name);
-  const auto part = std::ranges::find(header.parts, kLearnerPart, &CheckpointPart::name);
-  if (part == header.parts.end()) FailSource(file.string() + ": expected a learner's state, got none");
+  const CheckpointPart* const part = header.StartPart();
+  if (part == nullptr) FailSource(file.string() + ": expected a learner's state or policy, got neither");
   source.file = file;
   source.sha256 = part->sha256;
   source.checkpoint = name;
@@ -115,8 +117,8 @@ std::string HashOfCopy(const fs::path& file, bool of_trial) {
   if (!of_trial) return Sha256OfFile(file);
   const std::optional<CheckpointHeader> header = PeekHeader(file);
   if (!header) return "";
-  const auto part = std::ranges::find(header->parts, kLearnerPart, &CheckpointPart::name);
-  return part == header->parts.end() ? "" : part->sha256;
+  const CheckpointPart* const part = header->StartPart();
+  return part == nullptr ? "" : part->sha256;
 }
 
 }  // namespace

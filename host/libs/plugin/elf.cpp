@@ -80,8 +80,8 @@ ElfFile::~ElfFile() { close(fd_); }
 
 std::string ElfFile::ReadAt(uint64_t offset, uint64_t size) const {
   if (offset > size_ || size > size_ - offset) {
-    throw PluginError(file_.string() + ": is damaged: its header refers to bytes up to " + std::to_string(offset) + " + " +
-                      std::to_string(size) + ", but the file has " + std::to_string(size_));
+    throw PluginError(file_.string() + ": is damaged: it refers to " + std::to_string(size) + " bytes at offset " +
+                      std::to_string(offset) + ", but has only " + std::to_string(size_) + " bytes");
   }
   if (size > kMaxSectionBytes) {
     throw PluginError(file_.string() + ": is damaged: a section has " + std::to_string(size) + " bytes, the limit is " +

@@ -52,9 +52,9 @@ auto CallModule(const std::filesystem::path& file, const char* name, Function&& 
   try {
     return function();
   } catch (const std::exception& e) {
-    throw PluginError(file.string() + ": its " + name + " let an exception out: " + WordsOf(e));
+    throw PluginError(file.string() + ": its function '" + name + "' threw an exception: " + WordsOf(e));
   } catch (...) {
-    throw PluginError(file.string() + ": its " + name + " let an exception out that is not a std::exception");
+    throw PluginError(file.string() + ": its function '" + name + "' threw an exception that is not a std::exception");
   }
 }
 
@@ -140,8 +140,8 @@ const void* LoadedModule::RawApi(const std::string& id) const {
   if (!table) throw PluginError(file_.string() + ": describes '" + id + "' but provides no function table for it");
   const uint32_t size = *static_cast<const uint32_t*>(table);  // struct_size is the first member of every struct
   if (size < TableBytes(about.kind)) {
-    throw PluginError(file_.string() + ": the function table of '" + id + "' is too short: expected " +
-                      std::to_string(TableBytes(about.kind)) + " bytes for a " + KindName(about.kind) + ", got " +
+    throw PluginError(file_.string() + ": the function table of '" + id + "' is too short: expected at least " +
+                      std::to_string(TableBytes(about.kind)) + " bytes for the kind " + KindName(about.kind) + ", got " +
                       std::to_string(size));
   }
   return table;

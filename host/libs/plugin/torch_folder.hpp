@@ -15,6 +15,6 @@ std::filesystem::path OwnTorchFolder();
 std::filesystem::path RecordedTorchLib(const std::filesystem::path& file);
 
 inline constexpr char kSetUpTorch[] =
-    "run `backplane setup torch`, or set BACKPLANE_TORCH_LIB to the folder of a different libtorch.so";
+    "run `backplane setup torch`, or set BACKPLANE_TORCH_LIB to the folder that contains libtorch.so";
 
 }  // namespace backplane

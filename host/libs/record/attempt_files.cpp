@@ -1,6 +1,9 @@
 #include "record/attempt_files.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <string_view>
 
 #include "base/files.hpp"
@@ -12,16 +15,21 @@ namespace backplane {
 FileHash HashOf(const std::string& text) { return {text.size(), Sha256(text)}; }
 
 MetricsPart ReadMetricsPart(const AttemptFolder& attempt, uint64_t bytes) {
-  std::ifstream stream = OpenStream(attempt.metrics());
   MetricsPart part;
+  std::string ignored;
+  const int fd = OpenRegularFile(attempt.metrics(), &ignored);
+  if (fd < 0) return part;
   char block[65536];
-  while (part.bytes < bytes && stream) {
-    stream.read(block, static_cast<std::streamsize>(std::min<uint64_t>(sizeof block, bytes - part.bytes)));
-    const std::string_view read(block, static_cast<size_t>(stream.gcount()));
-    part.lines += static_cast<uint64_t>(std::count(read.begin(), read.end(), '\n'));
-    part.bytes += read.size();
-    part.crc32c = Crc32c(read, part.crc32c);
+  ssize_t n = 0;
+  while (part.bytes < bytes &&
+         ((n = read(fd, block, std::min<uint64_t>(sizeof block, bytes - part.bytes))) > 0 || (n < 0 && errno == EINTR))) {
+    if (n < 0) continue;
+    const std::string_view text(block, static_cast<size_t>(n));
+    part.lines += static_cast<uint64_t>(std::count(text.begin(), text.end(), '\n'));
+    part.bytes += text.size();
+    part.crc32c = Crc32c(text, part.crc32c);
   }
+  close(fd);
   return part;
 }
 

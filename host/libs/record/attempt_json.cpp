@@ -4,6 +4,7 @@
 
 #include "base/json_depth.hpp"
 #include "base/json_fields.hpp"
+#include "record/flat_json.hpp"
 
 namespace backplane {
 
@@ -26,7 +27,12 @@ std::optional<json> ReadResultJson(const std::filesystem::path& file) {
 }
 
 TrialResult ReadResult(const AttemptFolder& attempt) {
-  return ReadTolerantly<TrialResult>(ParseAttemptJson(ReadResultText(attempt.result()).text.value_or("")));
+  const std::string text = ReadResultText(attempt.result()).text.value_or("");
+  FlatJsonReader reader;
+  if (!reader.Read(text)) return ReadTolerantly<TrialResult>(ParseAttemptJson(text));
+  TrialResult result;  // several times as fast, for folders of many trials
+  record_detail::DecodeItem</*kTolerant=*/true>("", reader.root(), &result);
+  return result;
 }
 
 void ForEachIteration(const std::filesystem::path& file, const std::function<void(const Iteration&)>& use) {

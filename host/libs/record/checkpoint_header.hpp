@@ -92,6 +92,13 @@ struct CheckpointHeader : MetricsRecord {  // the lines before
   bool HasPart(std::string_view name) const {
     return std::any_of(parts.begin(), parts.end(), [&](const CheckpointPart& part) { return part.name == name; });
   }
+  // The part from which another trial starts; NULL: there is none.
+  const CheckpointPart* StartPart() const {
+    for (const std::string_view name : {kPolicyPart, kLearnerPart})
+      for (const CheckpointPart& part : parts)
+        if (part.name == name) return &part;
+    return nullptr;
+  }
   static void Fields(auto& self, auto&& visit) {
     visit("version", self.version);
     visit("trial_id", self.trial_id);

@@ -88,8 +88,8 @@ std::string ComparedBits::Sentence() const {
   if (first_difference) {
     const BitsDifference& d = *first_difference;
     sentence = fmt::format("the first difference is in iteration {}: {}, tensor {}", d.iteration, d.phase, d.tensor);
-    if (!d.also.empty()) sentence += fmt::format(" (and {} more of that iteration)", d.also.size());
-    return sentence + fmt::format("; {} before the difference are equal", both);
+    if (!d.also.empty()) sentence += fmt::format(" (and {} more differences in that iteration)", d.also.size());
+    return sentence + fmt::format("; {} iterations and {} hashes before it are equal", iterations, hashes);
   }
   if (iterations == 0) return fmt::format("nothing to compare: {} iterations in a, {} in b, none in both", only_a, only_b);
   if (hashes == 0) return fmt::format("nothing to compare: {} iterations without a common hash", iterations);

@@ -1,9 +1,13 @@
 #include "record/disk_use.hpp"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "record/kept_start.hpp"
@@ -14,31 +18,52 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// OUT/trials/ID/checkpoint/FILE, or checkpoint.before-attempt-2 instead of checkpoint; OUT/starts/HASH/start.bin, which is a
-// checkpoint of another trial.
-bool IsOfCheckpoint(const fs::path& file) {
-  if (file.filename() == kStartFile) return true;
-  const std::string own = TrialFolder{}.checkpoint().string(), folder = file.parent_path().filename().string();
-  return folder == own || folder.starts_with(own + ".before-");
-}
+// Relative to open folders: without a path to resolve for each of up to millions of files.
+class DiskWalk {
+ public:
+  // Takes the descriptor. `is_checkpoint`: the files directly in this folder are checkpoints.
+  void Add(int fd, bool is_checkpoint) {
+    DIR* const folder = fd < 0 ? nullptr : fdopendir(fd);
+    if (folder == nullptr) {
+      if (fd >= 0) close(fd);
+      return;
+    }
+    while (const dirent* entry = readdir(folder)) {
+      const std::string_view name = entry->d_name;
+      struct stat status {};
+      if (name == "." || name == ".." || fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+      const bool is_folder = S_ISDIR(status.st_mode);
+      if (is_folder || status.st_nlink == 1 || linked_.emplace(status.st_dev, status.st_ino).second)
+        Count(static_cast<uint64_t>(status.st_blocks) * kBlock, is_checkpoint || name == kStartFile);
+      if (is_folder) Add(openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), HasCheckpoints(name));
+    }
+    closedir(folder);
+  }
+  const DiskUse& use() const { return use_; }
+
+ private:
+  static constexpr uint64_t kBlock = 512;  // of st_blocks
+
+  // OUT/trials/ID/checkpoint/FILE, or checkpoint.before-attempt-2 instead of checkpoint. OUT/starts/HASH/start.bin is a
+  // checkpoint of another trial.
+  bool HasCheckpoints(std::string_view folder) const { return folder == own_ || folder.starts_with(own_ + ".before-"); }
+
+  void Count(uint64_t bytes, bool of_checkpoint) {
+    use_.bytes += bytes;
+    if (of_checkpoint) use_.checkpoints += bytes;
+  }
+
+  const std::string own_ = TrialFolder{}.checkpoint().string();
+  DiskUse use_;
+  std::set<std::pair<dev_t, ino_t>> linked_;  // with further names
+};
 
 }  // namespace
 
 DiskUse DiskUseOf(const fs::path& out) {
-  constexpr uint64_t kBlock = 512;  // of st_blocks
-  DiskUse use;
-  std::set<std::pair<dev_t, ino_t>> linked;  // with further names
-  std::error_code error;
-  fs::recursive_directory_iterator it(out, fs::directory_options::skip_permission_denied, error);
-  for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
-    struct stat status {};
-    if (lstat(it->path().c_str(), &status) != 0) continue;
-    if (!S_ISDIR(status.st_mode) && status.st_nlink > 1 && !linked.emplace(status.st_dev, status.st_ino).second) continue;
-    const uint64_t bytes = static_cast<uint64_t>(status.st_blocks) * kBlock;
-    use.bytes += bytes;
-    if (IsOfCheckpoint(it->path())) use.checkpoints += bytes;
-  }
-  return use;
+  DiskWalk walk;
+  walk.Add(open(out.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), /*is_checkpoint=*/false);
+  return walk.use();
 }
 
 std::string SizeText(uint64_t bytes) {

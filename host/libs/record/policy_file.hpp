@@ -10,12 +10,24 @@
 
 namespace backplane {
 
+// A number in a channel. Without a name, the env does not declare it.
+struct PolicyLabel {
+  std::string name, unit;
+
+  static void Fields(auto& self, auto&& visit) {
+    visit("name", self.name);
+    visit("unit", self.unit);
+  }
+  bool operator==(const PolicyLabel&) const = default;
+};
+
 struct PolicyChannel {
   std::string name, role, scope, space, dtype;  // "obs", "OBS", "row" or "agent", "box" or "discrete", "float32"
   std::vector<int64_t> shape;                   // of one row or agent
   nlohmann::json low, high;                     // numbers; null: no bound; one for all elements or one each
   int64_t choices = 0;                          // of a discrete action
   uint64_t bytes = 0;                           // of one act
+  std::vector<PolicyLabel> labels = {};         // of each number; empty: none is declared
 
   static void Fields(auto& self, auto&& visit) {
     visit("name", self.name);
@@ -28,6 +40,7 @@ struct PolicyChannel {
     visit("high", self.high);
     visit("choices", self.choices);
     visit("bytes", self.bytes);
+    visit("labels", LeftOutIfEmpty(self.labels));
   }
 };
 

@@ -42,6 +42,7 @@ inline PlanResult PlanFile(const std::filesystem::path& file, PlanOptions option
 inline PlanResult PlanFileIn(const std::filesystem::path& file, PlanOptions options, const std::filesystem::path& out,
                              bool fresh) {
   options.out = out;
+  options.fresh = fresh;
   PlanResult result = PlanFile(file, options);
   if (!result.plan || fresh) return result;
   options.schema = PlanSchemaIn(out.empty() ? std::filesystem::path(result.plan->base.experiment.output_dir) : out);

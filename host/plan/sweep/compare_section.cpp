@@ -218,7 +218,8 @@ class CompareReader {
     if (!arms()) return;  // CheckLooks reports it
     if (IsOfSpeed(terms_))
       errors_->Add(tasks_->mark,
-                   fmt::format("compare.tasks: expected a score of learning, got {}, which is a speed", *terms_.metric));
+                   fmt::format("compare.tasks: expected a compare.metric of learning, got {}, a measure of speed or time",
+                               *terms_.metric));
     // The reference of a task gives the better direction of its scores.
     const int direction = terms_.tasks.front().direction();
     if (!terms_.direction) terms_.direction = direction > 0 ? "up" : "down";

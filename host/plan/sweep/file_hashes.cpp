@@ -190,7 +190,8 @@ void FileHashes::AddStart(const Experiment& experiment, Hashes* hashes) {
   try {
     if (fresh) known->second = FindStartSource(source).sha256;
   } catch (const StartSourceError& error) {
-    const auto kept = FindKeptStart(out_.empty() ? fs::path(experiment.output_dir) : out_, source);
+    const auto kept =
+        kept_in_ ? FindKeptStart(kept_in_->empty() ? fs::path(experiment.output_dir) : *kept_in_, source) : std::nullopt;
     if (!kept) {
       starts_.erase(known);
       throw NoDataFile(kStartKey, error.what());

@@ -32,8 +32,9 @@ class FileHashes {
   // A file that uses no other has no such entry. Throws std::runtime_error if one cannot be read, NoDataFile as above.
   //   learner.start_from  the learner's state in the checkpoint, or the whole file of arrays
   std::map<std::string, std::string> Of(const LoadedExperiment& loaded);
-  // The results folder instead of output.dir. It has copies of policies whose source has vanished.
-  void KeptIn(std::filesystem::path out) { out_ = std::move(out); }
+  // The results folder with copies of policies whose source has vanished; empty: output.dir. Without this call, such a source
+  // is an error.
+  void KeptIn(std::filesystem::path out) { kept_in_ = std::move(out); }
 
  private:
   using Hashes = std::map<std::string, std::string>;
@@ -49,7 +50,7 @@ class FileHashes {
   // `list_in` is the key that may list the files instead.
   void AddModules(const std::string& place, const std::string& file, const std::string& list_in, Hashes* hashes);
 
-  std::filesystem::path out_;                  // empty: output.dir
+  std::optional<std::filesystem::path> kept_in_;
   std::map<std::string, std::string> starts_;  // by learner.start_from
   std::map<std::filesystem::path, std::string> known_;
   std::map<std::filesystem::path, std::string> references_;  // by the XML file; empty: it names none

@@ -139,9 +139,11 @@ class SweepReader {
                                                key));
     }
     for (const ShortAxis& axis : short_)
-      errors_->Add(axis.mark,
-                   fmt::format("'{}' cannot be swept next to sweep.search; move its values to sweep.search.space, or use --set",
-                               axis.path));
+      errors_->Add(
+          axis.mark,
+          fmt::format("'{}' cannot be swept together with sweep.search; move its values to sweep.search.space, or set one "
+                      "value with --set",
+                      axis.path));
     short_.clear();
     if (sweep_.search->Prunes() && sweep_.seeds && sweep_.seeds->n > 1)
       errors_->Add(sweep_.search->pruner_mark,

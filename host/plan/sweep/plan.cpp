@@ -152,7 +152,7 @@ PlanResult MakePlan(const std::filesystem::path& file, const PlanOptions& option
   if (options.check_report) memory->resolver.CheckReport(options.check_report, &errors);
   const auto planner =
       std::make_shared<Planner>(std::move(memory), swept, options.without_sweep, errors.empty(), &of_the_points);
-  planner->KeptIn(options.out);
+  if (!options.fresh) planner->KeptIn(options.out);
   Plan plan = planner->Make();
   errors.AddNewPlaces(of_the_points);
   if (!errors.empty()) return {std::nullopt, errors.Sorted()};

@@ -36,6 +36,7 @@ struct PlanOptions {
   std::vector<uint64_t> seeds = {};  // instead of the file's seeds; empty: the file's
   int schema = kPlanSchema;          // of the results folder, whose trials keep their ids
   std::filesystem::path out = {};    // the results folder; empty: output.dir
+  bool fresh = false;                // the results in the folder will be moved aside, with their copies of policies
 };
 
 struct PlannedPoint {

@@ -51,7 +51,8 @@ std::string WhyNoAxis(const std::string& path) {
   static const std::map<std::string, std::string> reasons = {
       {"experiment", "all points of a batch share one results folder"},
       {"output", "all points of a batch share one results folder"},
-      {"plugin_path", "all points of a batch share the plugin path; name a plugin's file to compare builds"},
+      {"plugin_path",
+       "all points of a batch share the plugin path; to compare builds, sweep env.plugin or learner.plugin over plugin files"},
       {"base", "a base is read before the sweep; name whole experiment files in sweep.files"},
       {"preset", "a preset is applied before the sweep; sweep the values that it sets"},
       {"stages", "every point runs all stages; sweep stages.NAME.PATH, a value of one stage"},

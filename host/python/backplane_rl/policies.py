@@ -65,7 +65,8 @@ def load_policy(out: str | os.PathLike[str], trial: str | None = None, checkpoin
     Args:
         out: the results folder.
         trial: name or id of the trial, or the start of the id; needed if the folder has several.
-        checkpoint: ``"best"``, ``"last"`` or a number of iterations.
+        checkpoint: ``"best"``, ``"last"``, a number of iterations, or ``"start"`` for the policy before the first iteration: the one that
+            ``learner.start_from`` named, otherwise the untrained one.
 
     Raises:
         BackplaneError: there is no such trial or checkpoint, or its policy cannot be exported.

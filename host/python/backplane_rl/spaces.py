@@ -48,7 +48,7 @@ def spaces_of(channels: Sequence[Mapping[str, Any]]) -> spaces.Space[Any]:
 
 def require_one_agent(env: EmbeddedEnv) -> None:
     if env.agents != 1 or only(env, "obs")["scope"] != "row":
-        raise TypeError(f"{env.spec['id']}: expected an env of one agent, got {env.agents}; "
+        raise TypeError(f"{env.spec['id']}: expected an env with one agent, got {env.agents}; "
                         "use backplane_rl.pettingzoo.parallel_env")
 
 

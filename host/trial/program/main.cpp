@@ -49,7 +49,7 @@ int RunTask(const TrialArgs& args) {
   try {
     for (const std::filesystem::path& file : args.trial_jsons) {
       specs.push_back(ReadTrialSpec(file));
-      LimitGpuMemory(&specs.back().experiment.resources);
+      LimitGpuMemory(args.task.records(), &specs.back().experiment.resources);
     }
   } catch (const std::runtime_error& e) {
     LogError("{}", e.what());

@@ -28,12 +28,14 @@ std::string Found(const bp_channel& c) {
 }
 
 void CheckReservedName(const SpecPlace& place, const bp_channel& c) {
-  const auto refuse = [&](const char* what) { place.Refuse("a different name, because the host uses this one", what); };
   const std::string_view name = c.name;
-  if (std::find(std::begin(kHostNames), std::end(kHostNames), name) != std::end(kHostNames)) refuse("it");
-  if (name == "truncated" && c.role != BP_ROLE_TRUNCATED) refuse(fmt::format("it on a channel of role {}", c.role).c_str());
-  if (name == "final_obs" && c.role != BP_ROLE_FINAL_OBS) refuse(fmt::format("it on a channel of role {}", c.role).c_str());
-  if (name == "final_state" && c.role != BP_ROLE_FINAL_STATE) refuse(fmt::format("it on a channel of role {}", c.role).c_str());
+  const auto refuse = [&] {
+    place.Refuse("a different name, because the host uses this one", fmt::format("it for role {}", c.role));
+  };
+  if (std::find(std::begin(kHostNames), std::end(kHostNames), name) != std::end(kHostNames)) refuse();
+  if (name == "truncated" && c.role != BP_ROLE_TRUNCATED) refuse();
+  if (name == "final_obs" && c.role != BP_ROLE_FINAL_OBS) refuse();
+  if (name == "final_state" && c.role != BP_ROLE_FINAL_STATE) refuse();
 }
 
 bool IsOneFloat(const bp_channel& c) { return c.dtype.code == BP_DTYPE_FLOAT && Elements(c) == 1; }
@@ -104,7 +106,7 @@ void CheckRoles(const SpecPlace& spec, const CheckedEnvSpec& env) {
       if (taken != nullptr && taken->role != BP_ROLE_FINAL_OBS && taken->role != BP_ROLE_FINAL_STATE)
         spec.At(fmt::format("channel '{}'", taken->name))
             .Refuse(fmt::format("a different name, because the last observations of '{}' have this one", c.name),
-                    fmt::format("it on a channel of role {}", taken->role));
+                    fmt::format("it for role {}", taken->role));
     }
     CheckRole(place, c);
   }
@@ -200,8 +202,8 @@ void CheckMemory(const std::string& id, const CheckedLearnerSpec& learner, const
     if (std::find(learner.act_in.begin(), learner.act_in.end(), c.name) == learner.act_in.end())
       place.Refuse("its name in act_in as well, because `act` reads a CARRY channel", "none");
     if (const std::string last = std::string("final_") + c.name; taken.contains(last))
-      place.Refuse(fmt::format("a different name, because '{}' has its values at the ends of episodes", last),
-                   "one for which this name is taken");
+      place.Refuse(fmt::format("a different name, because the host keeps the last values of episodes as '{}'", last),
+                   "a name for which that one is taken");
     if ((env.flags & BP_FLAG_NATIVE_AUTORESET) != 0)
       throw TrialFailure(BP_E_UNSUPPORTED, id,
                          fmt::format("keeps a memory of each episode ('{}', CARRY), but {} starts episodes itself "

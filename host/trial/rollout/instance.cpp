@@ -155,13 +155,13 @@ void CheckSameSpaces(const EnvInstance& training, const EnvInstance& evaluation)
       if (here != there)
         throw TrialFailure(
             BP_E_CONFIG, a.id(),
-            fmt::format("evaluation.env.options change channel '{}' from {} to {}, but the learner was created for the first",
+            fmt::format("evaluation.env.options change channel '{}' from {} to {}, but the learner was created for the former",
                         c->name, here, there));
     }
     if (a.agents() != b.agents()) throw TrialFailure(BP_E_CONFIG, a.id(), "evaluation.env.options change the number of agents");
     if (a.spec().device.type != b.spec().device.type)
       throw TrialFailure(BP_E_CONFIG, a.id(),
-                         "evaluation.env.options change the device, but the learner was created for the first");
+                         "evaluation.env.options change the device, but the learner was created for the training's");
   };
   compare(training, evaluation);
   compare(evaluation, training);

@@ -47,9 +47,9 @@ auto CallPlugin(const std::string& id, Function&& function) {
   } catch (const std::bad_alloc&) {
     FailOutOfMemory(id);  // no violation of the contract
   } catch (const std::exception& e) {
-    throw TrialFailure(BP_E_INTERNAL, id, "let an exception out: " + WordsOf(e));
+    throw TrialFailure(BP_E_INTERNAL, id, "threw an exception: " + WordsOf(e));
   } catch (...) {
-    throw TrialFailure(BP_E_INTERNAL, id, "let an exception out that is not a std::exception");
+    throw TrialFailure(BP_E_INTERNAL, id, "threw an exception that is not a std::exception");
   }
 }
 

@@ -157,7 +157,9 @@ void WorkerGroup::Hear(size_t i, const Frame& frame, CandidateScores* scores) {
     case FrameKind::kReady: return Hear(i, MessageOf<Ready>(frame));
     case FrameKind::kScore: return Hear(i, MessageOf<Score>(frame), scores);
     case FrameKind::kDone: return Hear(&worker, MessageOf<Done>(frame));
-    default: Refuse(worker, fmt::format("expected a frame of a worker, got kind {}", static_cast<uint32_t>(frame.kind)));
+    default:
+      Refuse(worker,
+             fmt::format("expected a message that a worker sends, got one of kind {}", static_cast<uint32_t>(frame.kind)));
   }
 }
 

@@ -54,7 +54,9 @@ void Mailbox::Take(const Frame& frame) {
       if (scorer_ == nullptr) throw FrameError("a turn ended before it began");
       std::exchange(scorer_, nullptr)->CloseJobs();
       return;
-    default: throw FrameError("expected a frame of a trial, got kind " + std::to_string(static_cast<uint32_t>(frame.kind)));
+    default:
+      throw FrameError("expected a message that a trial sends, got one of kind " +
+                       std::to_string(static_cast<uint32_t>(frame.kind)));
   }
 }
 

@@ -15,8 +15,8 @@ struct Bad {
   const char *array, *advice;
 };
 constexpr const char* kUnstable =
-    "the simulation is unstable; try a smaller timestep in the model (xml_path) with a larger frame_skip, weaker actuators or "
-    "less extreme masses";
+    "the simulation is unstable; try weaker actuators, less extreme masses, or a larger frame_skip with a smaller timestep in "
+    "the model (xml_path)";
 constexpr Bad kBad[] = {{mjWARN_BADCTRL, "ctrl", "expected finite actions from the learner"},
                         {mjWARN_BADQPOS, "qpos", kUnstable},
                         {mjWARN_BADQVEL, "qvel", kUnstable},

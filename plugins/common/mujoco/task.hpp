@@ -16,6 +16,7 @@
 #include <cmath>
 
 #include "mujoco/drawing.hpp"
+#include "mujoco/labels.hpp"
 #include "mujoco/simulation.hpp"
 
 namespace mj {
@@ -123,6 +124,16 @@ class Task {
   void SetState(const W& world, const double* values, float* obs) {
     Restart(world, Simulation::FillFrom(world.model(), values));
     self().Observe(world, WriteFloats{obs});
+  }
+
+  static std::vector<bp::Label> Labels(const W& world, std::string_view channel) {
+    std::vector<bp::Label> labels;
+    if (channel == "action") return ActuatorLabels(world.model());
+    if (channel != "obs") return labels;
+    T row(world);
+    row.Restart(world, [](double*, double*) {});
+    row.Observe(world, ListLabels(world.model(), row.data(), &labels));
+    return labels;
   }
 
   static bp::PictureSize SizeOfPicture(const W&) { return kPicture; }

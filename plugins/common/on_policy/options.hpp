@@ -64,7 +64,7 @@ inline constexpr bp::OptionTable kOptions{
             {.unit = "steps", .helps = "ram_near_limit-,out_of_memory-,vram_near_limit-,sync_overhead+,gpu_idle+"}),
     bp::Opt("num_epochs", &Options::num_epochs, "[1,)", "Passes over each iteration's samples; the update's time grows with it",
             {.aliases = "n_epochs,num_sgd_iter,update_epochs,ppo_epoch", .helps = "update_bound-,gpu_saturated-"}),
-    bp::Opt("lr", &Options::lr, "(0,)", "Learning rate of Adam, or its first value",
+    bp::Opt("lr", &Options::lr, "(0,)", "Learning rate of Adam; with lr_schedule, its first value",
             {.aliases = "learning_rate", .helps = "unstable_learning-"}),
     bp::Opt("gamma", &Options::gamma, "[0,1]", "Discount per step"),
     bp::Opt("lambda", &Options::lambda, "[0,1]", "Decay of advantage estimation", {.aliases = "gae_lambda"}),

@@ -66,7 +66,7 @@ std::string ObservationBounds::Parts() const {
 
 void ObservationBounds::Report(const BoundedChannel& bounds, uint64_t row, uint64_t agent, Outside found) {
   if (++count_ == next_log_) {
-    host_->log(host_, BP_LOG_INFO, (std::to_string(count_) + " observations were outside their bounds so far").c_str());
+    host_->log(host_, BP_LOG_INFO, (std::to_string(count_) + " observations have been outside their bounds so far").c_str());
     next_log_ *= 10;
   }
   if (count_ > 1) return;

@@ -327,7 +327,8 @@ std::string Workers::LastWords(const Worker& worker) const {
 void Workers::RefuseLength(Worker* worker) {
   const std::string text = Name(*worker) + " announced a reply of " + std::to_string(worker->length) +
                            " bytes; expected at most " + std::to_string(MostBytesOfReply(worker->kind)) +
-                           ": its code wrote to descriptor " + std::to_string(kReplies) + ", which belongs to the worker";
+                           ": its code probably wrote to file descriptor " + std::to_string(kReplies) +
+                           ", which is reserved for replies";
   End(/*at_once=*/true);
   throw bp::Error(BP_E_INTERNAL, text);
 }

@@ -94,6 +94,7 @@ void Sampler::Clear() {
 
 void Sampler::Save(const bp::Writer& writer) const {
   std::vector<float> priorities;
+  if (tree_) priorities.reserve((AdmissibleEnd() - ring_->first()) * ring_->rows());
   for (uint64_t frame = ring_->first(); tree_ && frame < AdmissibleEnd(); ++frame)
     for (uint64_t row = 0; row < ring_->rows(); ++row) priorities.push_back(tree_->Get(ring_->Place(frame, row)));
   writer.Put(most_);

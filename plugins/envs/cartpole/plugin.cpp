@@ -95,6 +95,16 @@ class CartPole {
     Show(state, slot.Row(obs_, row).data());
   }
 
+  std::vector<bp::Label> Labels(std::string_view channel) const {
+    if (channel == "action") return {{"push of the cart (0: left, 1: right)", ""}};
+    if (channel != "obs") return {};
+    if (observed_ == 2) return {{"position of the cart", "m"}, {"angle of the pole", "rad"}};
+    return {{"position of the cart", "m"},
+            {"velocity of the cart", "m/s"},
+            {"angle of the pole", "rad"},
+            {"angular velocity of the pole", "rad/s"}};
+  }
+
   // Pictures: 120 pixels a metre, the cart's axle at kTrack.
   static constexpr double kScale = 120, kMiddle = 320, kTrack = 200;
   bp::PictureSize SizeOfPicture() const { return {640, 250}; }

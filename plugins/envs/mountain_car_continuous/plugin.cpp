@@ -48,6 +48,12 @@ struct MountainCarContinuous : mountain_car_continuous::State {
     Observe(obs);
   }
 
+  static std::vector<bp::Label> Labels(const Model&, std::string_view channel) {
+    if (channel == "action") return {{"force of the engine", ""}};
+    if (channel == "obs") return {{"position (goal: 0.45)", ""}, {"velocity", "1/step"}};
+    return {};
+  }
+
   static bp::PictureSize SizeOfPicture(const Model&) { return {640, 360}; }
   static double SecondsOfStep(const Model&) { return 1.0 / 30; }  // the task has no unit of time: as Gymnasium shows it
   void DrawBackdrop(const Model&, std::string* out) const {

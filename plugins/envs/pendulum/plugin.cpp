@@ -60,6 +60,14 @@ struct Pendulum : pendulum::State {
     std::copy_n(all, model.observe == Observed::kAll ? 3 : 2, obs);
   }
 
+  static std::vector<bp::Label> Labels(const Model& model, std::string_view channel) {
+    if (channel == "action") return {{"torque", "N m"}};
+    if (channel != "obs") return {};
+    std::vector<bp::Label> labels = {{"cosine of the angle (1: upright)", ""}, {"sine of the angle", ""}};
+    if (model.observe == Observed::kAll) labels.push_back({"angular velocity", "rad/s"});
+    return labels;
+  }
+
   static bp::PictureSize SizeOfPicture(const Model&) { return {480, 330}; }
   static double SecondsOfStep(const Model&) { return pendulum::kTau; }
   // The way of the pendulum's end, and upright.

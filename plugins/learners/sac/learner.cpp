@@ -143,6 +143,7 @@ void Learner::Load(const bp::Reader& reader) {
   replay_.Load(reader);
   sampler_.Load(reader);
   trainer_.Refresh(false);
+  if (replay_.count() != frames()) BeginEmpty();  // in a next stage
 }
 
 void Learner::SavePolicy(const bp::Writer& writer) const {
@@ -158,6 +159,10 @@ void Learner::LoadPolicy(const bp::Reader& reader) {
 
 void Learner::StartPolicy(const bp::Reader& reader) {
   LoadPolicy(reader);
+  BeginEmpty();
+}
+
+void Learner::BeginEmpty() {
   BeginWithPolicy();
   bp::RecordFact(host(), "replay", "empty at the start, with a loaded policy");
   replay_.Clear();

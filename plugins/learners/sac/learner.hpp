@@ -40,6 +40,8 @@ class Learner : public bp::OffPolicy {
   Learner(const bp::LearnerSetup& setup, const Options& options, const rl::EnvShape& shape);
   void DescribeSpec(const rl::EnvShape& shape);
   void DescribePolicy(const rl::EnvShape& shape);
+  // The loaded policy acts from the first step, with an empty ring.
+  void BeginEmpty();
   void FillBatch();
 
   Options options_;

@@ -25,7 +25,7 @@ inline constexpr Column kColumns[] = {
     {resource_measure::kRamSystemPct, "%", 0, 2, "the machine's memory that is not available"},
     {resource_measure::kRssMb, "MiB", -1, 2, "resident memory of the trial's processes"},
     {resource_measure::kRssPeakMb, "MiB", -1, 2, "largest resident memory so far"},
-    {resource_measure::kMemoryLimitPct, "%", -1, 2, "memory of the control group, of the smallest limit; absent without one"},
+    {resource_measure::kMemoryLimitPct, "%", -1, 2, "memory of the control group with the smallest limit; absent without one"},
     {resource_measure::kRunQueueWaitPct, "%", -1, 3, "time threads were ready but had no CPU, over CPU time"},
     {resource_measure::kThrottledPeriodsPct, "%", -1, 2, "share of periods in which the CPU quota was used up"},
     {resource_measure::kPsiCpuSomePct, "%", -1, 2, "time in which some process waited for a CPU"},

@@ -40,13 +40,13 @@ class SoftActorCritic : public bp::OffPolicy, public bp::LearnerPlugin<SoftActor
   static constexpr bp::OptionTable kOptions{
       bp::Opt("lr", &Options::lr, "(0,)", "Learning rate of Adam."),
       bp::Opt("gamma", &Options::gamma, "[0,1]", "Discount per step."),
-      bp::Opt("tau", &Options::tau, "(0,1]", "Share of the critics in their targets after a step."),
+      bp::Opt("tau", &Options::tau, "(0,1]", "Share of the critics in each update of their targets."),
       bp::Opt("hidden", &Options::hidden, "[1,1024]", "Size of the two hidden layers of each net."),
       bp::Opt("batch_size", &Options::batch_size, "[1,)", "Transitions per gradient step."),
       bp::Opt("buffer_size", &Options::buffer_size, "[1,)", "Transitions that are kept."),
       bp::Opt("learning_starts", &Options::learning_starts, "[0,)",
               "Env steps with random actions before the first gradient step."),
-      bp::Opt("horizon", &Options::horizon, "[1,)", "Steps per env of an iteration."),
+      bp::Opt("horizon", &Options::horizon, "[1,)", "Steps per env in one iteration."),
   };
   static constexpr bp::MetricInfo kMetrics[] = {
       {.name = "train/critic_loss", .direction = -1, .doc = "Mean squared error of both critics."},
@@ -116,6 +116,7 @@ class SoftActorCritic : public bp::OffPolicy, public bp::LearnerPlugin<SoftActor
     updates_ = in.Get<uint64_t>();
     LoadSchedule(in);
     replay_.Load(in);
+    if (replay_.count() != frames()) BeginWithPolicy();  // a next stage: its ring is empty
   }
 
  private:

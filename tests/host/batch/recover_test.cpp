@@ -64,6 +64,14 @@ TEST_F(RecoverTest, RejectedStartCountsAsNothingRun) {
   EXPECT_TRUE(AnythingRan(out_)) << "the events are lost, the results are not";
 }
 
+TEST_F(RecoverTest, SuggestionsWithoutATrialCountAsRun) {
+  EventLog log(out_ / "events.jsonl");
+  log.Append(SearchMessage{{{"op", "open"}}, {}});
+  EXPECT_FALSE(AnythingRan(out_));
+  log.Append(SearchMessage{{{"op", "ask"}}, {{"number", 0}, {"params", {{"lr", 1}}}}});
+  EXPECT_TRUE(AnythingRan(out_)) << "otherwise --fresh keeps a search that has dropped all suggestions";
+}
+
 TEST_F(RecoverTest, IgnoresATornResult) {
   Result("a", R"({"state": "COMPL)");
   EXPECT_EQ(Recover("a").outcome, Outcome::kStale);

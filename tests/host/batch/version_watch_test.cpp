@@ -17,7 +17,7 @@ TEST(VersionWatch, ReportsEachVersionChangeOnce) {
   EXPECT_THAT(watch.Look(Told("2.0"), "a"), IsEmpty());
   EXPECT_THAT(watch.Look(Told("2.0", "slow"), "b"), IsEmpty()) << "other facts are ignored";
   EXPECT_THAT(watch.Look(Told("2.1"), "c"),
-              ElementsAre("env.x: numpy is 2.1 in c, but was 2.0 in b; results may differ only because of this"));
+              ElementsAre("env.x: numpy is 2.1 in c, but was 2.0 in b; this alone may change results"));
   EXPECT_THAT(watch.Look(Told("2.1"), "d"), IsEmpty());
 }
 

@@ -85,7 +85,7 @@ TEST(Summary, SumsTheTimeOfAllAttempts) {
         ReadTolerantly<TrialResult>(nlohmann::json{{"state", "COMPLETED"}, {"wall_s", 60}, {"trial_s", trial_s}}), kContext);
   };
   EXPECT_THAT(text(60), HasSubstr("in 1:00\n"));
-  EXPECT_THAT(text(90), HasSubstr("in 1:30, 1:00 of them in this attempt\n"));
+  EXPECT_THAT(text(90), HasSubstr("in 1:30, 1:00 of it in this attempt\n"));
 }
 
 TEST(Summary, SharesSumToAHundredPercent) {

@@ -1,6 +1,6 @@
 #include "trial/device_limit.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 namespace backplane {
 namespace {
@@ -29,6 +29,13 @@ TEST(DeviceLimit, PercentageIsOfTheSmallestGpuOrTheShareOfOne) {
   EXPECT_EQ(Resolved({.percent = 50}, 0.25, {16 * kGiB}).bytes, 2 * kGiB);
   EXPECT_EQ(Resolved({.bytes = kGiB}, 0.25, {16 * kGiB}).bytes, kGiB);
   EXPECT_EQ(Resolved({.percent = 95}, 0, {}), DeviceMemory()) << "no GPU, no limit";
+}
+
+TEST(DeviceLimit, RejectsAPercentageOfAnUnknownGpu) {
+  EXPECT_THAT([] { Resolved({.percent = 95}, 1, {}); },
+              testing::ThrowsMessage<std::runtime_error>(testing::HasSubstr(
+                  "resources.device_memory: expected a GPU whose memory the driver reports, for 95% of it, got none")));
+  EXPECT_EQ(Resolved({.bytes = kGiB}, 1, {}).bytes, kGiB);
 }
 
 }  // namespace

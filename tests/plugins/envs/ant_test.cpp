@@ -29,6 +29,24 @@ TEST(Ant, CompilesToTheModelOfTheTable) {
   EXPECT_EQ(ant.ObsSize(), 105);
 }
 
+TEST(Ant, NamesTheNumbersOfItsChannels) {
+  const Ant ant;
+  const std::vector<bp::Label> obs = ant::Ant::Labels(ant.world, "obs"), action = ant::Ant::Labels(ant.world, "action");
+  const auto text = [](const bp::Label& label) { return label.name + ", " + label.unit; };
+  ASSERT_EQ(obs.size(), 105u);
+  EXPECT_EQ(text(obs[0]), "position z of root, m");
+  EXPECT_EQ(text(obs[1]), "quaternion w of root, ");
+  EXPECT_EQ(text(obs[5]), "angle of hip_1, rad");
+  EXPECT_EQ(text(obs[13]), "velocity x of root, m/s");
+  EXPECT_EQ(text(obs[16]), "angular velocity x of root, rad/s");
+  EXPECT_EQ(text(obs[26]), "angular velocity of ankle_4, rad/s");
+  EXPECT_EQ(text(obs[27]).substr(0, 17), "contact torque x ");
+  EXPECT_EQ(text(obs[104]).substr(0, 16), "contact force z ");
+  ASSERT_EQ(action.size(), 8u);
+  EXPECT_EQ(text(action[0]), "torque on hip_4, 150 N m");
+  EXPECT_TRUE(ant::Ant::Labels(ant.world, "reward").empty());
+}
+
 TEST(Ant, StartsAsTheFiguresSay) {
   Ant ant;
   ant.Start();

@@ -141,7 +141,7 @@ TEST_F(PythonObservations, CountsObservationsOutsideTheirBoxAndReportsTheFirst) 
   ASSERT_THAT(env->warnings(), SizeIs(1));
   EXPECT_THAT(env->warnings()[0],
               HasSubstr("row 0: expected observation['speed'][1, 0] from -1 to 1, as in observation_space, got -1.5"));
-  EXPECT_THAT(env->notes(), Contains(HasSubstr("10 observations were outside their bounds so far")));
+  EXPECT_THAT(env->notes(), Contains(HasSubstr("10 observations have been outside their bounds so far")));
   const auto strict = Shown(kwargs, {{"out_of_bounds", "error"}}, 3);
   EXPECT_EQ(strict->Step(), BP_E_INTERNAL);
   EXPECT_THAT(strict->error(), HasSubstr("observation['speed'][1, 0] from -1 to 1"));

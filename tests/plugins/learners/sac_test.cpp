@@ -132,7 +132,23 @@ TEST(Sac, LoadsTheStateOfOtherRowsWithAnEmptyRing) {
   const auto nets = [](SacTrial& t) { return t.SavedPolicy().substr(0, t.SavedPolicy().size() - sizeof(uint64_t)); };
   EXPECT_TRUE(nets(other) == nets(trial)) << "all but the steps with random actions";
   ASSERT_EQ(other.Iterate(1), BP_OK) << other.error();
-  EXPECT_EQ(other.host().metrics["train/updates"].back(), 1) << "from the new step only";
+  EXPECT_EQ(other.host().metrics["train/updates"].back(), 0) << "learning_starts counts again";
+}
+
+// Its files do not come along, so the host gives it none.
+TEST(Sac, ANextStageBeginsLikeAStartFromAPolicy) {
+  const Settings settings = With({{"learning_starts", "60"}, {"horizon", "20"}});
+  SacTrial first(settings), staged(settings), started(settings);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(first.Iterate(), BP_OK);
+  ASSERT_EQ(staged.Load(first.Saved()), BP_OK) << staged.error();
+  ASSERT_EQ(started.StartPolicy(first.SavedPolicy()), BP_OK) << started.error();
+  for (SacTrial* each : {&staged, &started})
+    for (int i = 0; i < 2; ++i) ASSERT_EQ(each->Iterate(), BP_OK) << each->error();
+  EXPECT_EQ(Updates(staged), (std::vector<double>{0, 10})) << "learning_starts counts again";
+  const auto frames = [](const SacTrial& t) {
+    return std::vector<float>(t.stored().action.begin(), t.stored().action.begin() + 30 * 2 * SacTrial::kActions);
+  };
+  EXPECT_EQ(frames(staged), frames(started)) << "the loaded policy acts from the first step";
 }
 
 TEST(Sac, APolicyStartsATrialWithoutRandomActionsAndUpdates) {

@@ -36,6 +36,7 @@ FILES = {
     "trials/a1/checkpoint/checkpoint.bin": random.Random(SEED).randbytes(5000),
     "trials/a1/checkpoint/checkpoint.1.bin": b"older",
     "trials/a1/checkpoint/best.bin": b"best",
+    "trials/a1/checkpoint/replay.data": random.Random(SEED + 1).randbytes(5000),
     "trials/a1/checkpoint/checkpoint.bin.damaged": b"damaged",
     "trials/a1/checkpoint.before-attempt-2/checkpoint.bin": b"before",
     "trials/b2/checkpoint/checkpoint.1.bin": b"its only one",
@@ -45,7 +46,7 @@ FILES = {
     "engine/node-1/orders": b"orders",
     "check/trial.json": b"{}",
 }
-NEWEST = {"trials/a1/checkpoint/checkpoint.bin", "trials/b2/checkpoint/checkpoint.1.bin"}
+NEWEST = {"trials/a1/checkpoint/checkpoint.bin", "trials/a1/checkpoint/replay.data", "trials/b2/checkpoint/checkpoint.1.bin"}
 BEST = "trials/a1/checkpoint/best.bin"
 BEST_OR_NEWEST = {BEST, "trials/b2/checkpoint/checkpoint.1.bin"}  # the second trial has no best one
 NEVER = {"lock", "engine/node-1/orders", "check/trial.json", "trials/b2/checkpoint/checkpoint.bin.tmp"}

@@ -144,7 +144,7 @@ class Export(unittest.TestCase):
     def test_a_memory_is_an_input_and_an_output(self):
         self.expect_whole(Net([5, 16, 3], rule="variance", memory=6), r"50 (actions .* at most \d\.\de-0[6-9] |states .* at most \d\.\de-0[6-9])")
         self.expect_whole(Net([6, 4], head="discrete", memory=9), r"50 of 50 choices|50 states")
-        self.assertIn("9 float32 numbers, which an act reads", (self.folder / "made/policy.md").read_text())
+        self.assertIn("9 float32 numbers, which each call reads", (self.folder / "made/policy.md").read_text())
         self.assertIn("#define POLICY_STATE 9", (self.folder / "made/policy.h").read_text())
 
     def test_a_wrong_state_is_an_error(self):
@@ -155,10 +155,27 @@ class Export(unittest.TestCase):
     def test_page_names_numbers_of_observation_and_action(self):
         self.expect_whole(Net([5, 3]), "50 actions")
         page = (self.folder / "made/policy.md").read_text()
-        self.assertIn("| 2 | `action[2]` | -0.5 | 0.25 |", page)
-        self.assertIn("| 0 | `action[0]` | -0.5 | none |", page)
+        self.assertIn("| 2 | `action[2]` | not declared | not declared | -0.5 | 0.25 |", page)
+        self.assertIn("| 0 | `action[0]` | not declared | not declared | -0.5 | none |", page)
         self.assertIn("5 float32 numbers of an env", page)
+        self.assertIn("`env.none` does not declare names and units", page)
         self.assertIn("one action per 0.02 s", page)
+
+    def test_page_lists_declared_names_and_units(self):
+        labels = [{"name": f"angle {i}", "unit": "rad"} for i in range(80)]
+        labels[1:3] = [{"name": "sine | of it", "unit": ""}, {"name": "", "unit": ""}]
+
+        def declare(about):
+            about["channels"][0]["labels"] = labels
+            about["channels"][1]["labels"] = [{"name": f"torque {i}", "unit": "150 N m"} for i in range(3)]
+
+        run = self.export(Net([80, 3]).record(declare))
+        self.assertEqual(0, run.returncode, run.stderr)
+        page = (self.folder / "made/policy.md").read_text()
+        for line in ("| 0 | `obs[0]` | angle 0 | rad | none | none |", "| 1 | `obs[1]` | sine \\| of it | none | none | none |",
+                     "| 2 | `obs[2]` | not declared | not declared | none | none |", "| 79 | `obs[79]` | angle 79 | rad | none | none |",
+                     "| 1 | `action[1]` | torque 1 | 150 N m |", "`env.none` declares the names and units."):
+            self.assertIn(line, page)
 
     def test_equal_policies_give_equal_files(self):
         files = []

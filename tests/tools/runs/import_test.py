@@ -3,16 +3,20 @@
 
 usage: import_test.py
 """
+import fcntl
 import json
 import math
 import os
 import pathlib
+import re
 import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import tracemalloc
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
@@ -20,10 +24,13 @@ TOOL = HERE.parents[2] / "tools/runs"
 sys.path[:0] = [str(HERE), str(TOOL)]
 
 import made_by_hand as made  # noqa: E402
+from backplane_runs import event_files  # noqa: E402
 from backplane_runs.directions import direction  # noqa: E402
 from backplane_runs.find import Finder  # noqa: E402
 from backplane_runs.metric_names import typed_names  # noqa: E402
+from backplane_runs.model import Run  # noqa: E402
 from backplane_runs.plain_values import SimpleYaml, as_mapping  # noqa: E402
+from backplane_runs.results_folder import lines_of  # noqa: E402
 
 
 def points(run, name):
@@ -152,6 +159,51 @@ class EventFiles(InFolder):
         self.assertGreater(head, 0)
         self.assertEqual(points(self.one(), "a"), [(1, 1.0), (2, 2.0)])
 
+    def test_checks_large_records_only_if_they_are_used(self):
+        def damaged(*values):
+            data = bytearray(made.event(2, 1002, *values))
+            data[100] ^= 1
+            return bytes(data)
+
+        histogram = made.field(1, "weights") + made.field(5, b"\1" * 3000)
+        first, last = made.curve("a", [(1, 1.0), (3, 3.0)])
+        self.put(self.NAME, made.events(first, damaged(histogram), last))
+        run = self.one()
+        self.assertEqual((points(run, "a"), run.notes), ([(1, 1.0), (3, 3.0)], []))
+        self.put(self.NAME, made.events(first, damaged(histogram, made.scalar("a", 2.0)), last))
+        run = self.one()
+        self.assertEqual(points(run, "a"), [(1, 1.0)])
+        self.assertIn("checksum", run.notes[0])
+
+    def test_reads_scalars_of_any_form(self):
+        backwards = made.record(made.field(5, made.field(1, made.single(2, 7.0) + made.field(1, "a"))) + made.field(2, 7) + made.field(1, 7.0))
+        long = "t" * 200
+        self.put(self.NAME, made.events(*made.curve("a", [(5, 5.0), (300, -0.5)]), backwards, made.event(2**40, 9, made.scalar(long, 1.0), made.scalar("a", 2.0))))
+        run = self.one()
+        self.assertEqual(points(run, "a"), [(5, 5.0), (7, 7.0), (300, -0.5), (2**40, 2.0)])
+        self.assertEqual(points(run, long), [(2**40, 1.0)])
+
+    def test_bounds_points_and_restarts(self):
+        start = made.record(made.field(1, 7.0) + made.field(2, 5) + made.field(7, made.field(1, 1)))
+        self.put(self.NAME, made.events(*[start] * 1001))
+        self.assertIn("more than 1,000 restarts", self.one().why)
+        self.put(self.NAME, made.events(*made.curve("a", [(i, 1.0) for i in range(5)])))
+        for form in ("usual", "any"):
+            with unittest.mock.patch.multiple(event_files, MOST_POINTS=4, **({} if form == "usual" else {"ONE_SCALAR": re.compile(b"x")})):
+                self.assertIn("more than 4 points", self.one().why)
+
+    def test_lines_need_no_memory_for_all_rows(self):
+        run = Run("r", "TensorBoard")
+        for step in range(20_000):
+            run.add("a", step, 0.5, step)
+            run.add("b", step, 0.5, step)
+        tracemalloc.start()
+        count = sum(1 for _ in lines_of(run, {"a": "a", "b": "b"}))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        self.assertEqual(count, 20_000)
+        self.assertLess(peak, 1_000_000)  # the rows would need 6 MB
+
 
 class Tables(InFolder):
     def test_a_column_names_the_run(self):
@@ -246,6 +298,11 @@ class Trainers(InFolder):
         self.assertEqual(points(run, "score"), [(1, 1.0), (2, 20.0), (3, 3.0)])
         self.assertEqual((run.settings, run.state), ({"lr": 0.1, "seed": 2}, "COMPLETED"))
         self.assertNotIn("config/lr", run.curves)
+
+    def test_counters_of_rllib_are_floats(self):
+        rows = [{"training_iteration": i, "num_env_steps_sampled_lifetime": 200.0 * i + 1, "env_runners": {"episode_return_mean": i}} for i in (1, 2)]
+        self.put("t/result.json", "".join(json.dumps(row) + "\n" for row in rows))
+        self.assertEqual(points(self.one(), "env_runners/episode_return_mean"), [(201, 1.0), (401, 2.0)])
 
     def test_a_summary_row_of_the_trainer_is_no_point(self):
         history = [{"step": 5, "loss": 2.0}, {"step": 10, "loss": 1.0}, {"step": 10, "train_runtime": 3.0, "train_loss": 1.5, "epoch": 1.0}]
@@ -391,6 +448,23 @@ class Commands(InFolder):
         self.put("other/a_seed3/log.csv", "step,score\n1,2\n")
         self.assertEqual(self.command("other", "--to", "out")[0], 0)
         self.assertEqual([line["seed"] for line in self.plan()], [1, 2, 3])
+
+    def test_only_imports_into_the_same_folder_wait(self):
+        self.csv_run("runs/a", 1)
+        self.csv_run("more/b", 2)
+        self.assertEqual(self.command("runs", "--to", "outs/one")[0], 0)
+        lock = os.open(self.folder / "outs/one", os.O_RDONLY)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        self.assertEqual(self.command("runs", "--to", "outs/two")[0], 0)
+        waiting = subprocess.Popen([sys.executable, "-B", str(TOOL / "backplane-import.py"), "more", "--to", "outs/one"], cwd=self.folder,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertIn("waiting for a different import into outs/one", waiting.stderr.readline())
+        os.close(lock)
+        self.assertIn("2 trials", waiting.communicate(timeout=60)[0])
+        self.assertEqual(waiting.returncode, 0)
+        self.put("broken.csv", "x\n")
+        self.assertEqual(self.command("broken.csv", "--to", "outs/three")[0], 2)
+        self.assertFalse((self.folder / "outs/three").exists())
 
     def test_a_foreign_folder_is_never_overwritten(self):
         self.csv_run("runs/a", 1)

@@ -313,7 +313,7 @@ std::vector<std::string> RemarksOn(const AbScores& scores, const ArmsJudgement& 
   size_t set_aside = 0;
   for (const PairJudgement& pair : judgement.pairs) set_aside = std::max(set_aside, pair.set_aside);
   if (set_aside > 0)
-    text.push_back(fmt::format("{} {} discarded, because other programs wanted the cores.", set_aside,
+    text.push_back(fmt::format("{} {} discarded, because other programs competed for the cores.", set_aside,
                                set_aside == 1 ? "block was" : "blocks were"));
   text.insert(text.end(), scores.warnings.begin(), scores.warnings.end());
   for (const PairJudgement& pair : judgement.pairs) {
@@ -348,16 +348,17 @@ std::string StandingOfArms(const AbScores& scores, const ArmsJudgement& judgemen
 Table EvidenceTable(const AbScores& scores, const ArmsJudgement& judgement, const std::string& task) {
   const bool speed = scores.terms.speed;
   Table table{"evidence", "Evidence", {}, {}, {}, {}};
-  table.columns = {{"pair", "second against first", "", ""},
-                   {"difference", speed ? "ratio" : "difference", "",
-                    speed ? "second divided by first, per block" : "second minus first, Welch; 95 % over all looks", 0, 3},
-                   {"p_better", "P(better)", "", "share of score pairs (one per arm) in which the second arm is better", 0, 2},
-                   {"p", "p", "", speed ? "of the blocks" : "p of the permutation test; none after several looks", 0, 2},
-                   {"iqm_first", "IQM of first", "", "interquartile mean", 0, 4, !speed},
-                   {"iqm_second", "IQM of second", "", "interquartile mean", 0, 4, !speed},
-                   {"iqm_difference", "IQM difference", "", "with a stratified bootstrap interval", 0, 3, !speed},
-                   {"n", speed ? "blocks" : "seeds", "", "of each arm"},
-                   {"looks", "looks", "", "number of looks"}};
+  table.columns = {
+      {"pair", "second against first", "", ""},
+      {"difference", speed ? "ratio" : "difference", "",
+       speed ? "second divided by first, per block" : "second minus first; the 95 % interval is corrected for the looks", 0, 3},
+      {"p_better", "P(better)", "", "share of score pairs (one per arm) in which the second arm is better", 0, 2},
+      {"p", "p", "", speed ? "of the blocks" : "p of the permutation test; none after several looks", 0, 2},
+      {"iqm_first", "IQM of first", "", "interquartile mean", 0, 4, !speed},
+      {"iqm_second", "IQM of second", "", "interquartile mean", 0, 4, !speed},
+      {"iqm_difference", "IQM difference", "", "with a stratified bootstrap interval", 0, 3, !speed},
+      {"n", speed ? "blocks" : "seeds", "", "of each arm"},
+      {"looks", "looks", "", "number of looks"}};
   if (speed)
     table.columns.insert(table.columns.begin() + 2,
                          {"cpu", "CPU time", "", "second divided by first, by the same blocks", 0, 3});

@@ -122,8 +122,8 @@ class Drawer {
     Figure figure = Empty(spec, "Training curves");
     figure.alt =
         figure.title +
-        ": lines are means over seeds, bands their 95 % intervals, thin lines single seeds. There are no bands of three "
-        "or fewer seeds, and none if more than four curves share a panel.";
+        ": lines are means over seeds, bands their 95 % intervals, thin lines single seeds. Curves of three or fewer seeds "
+        "and panels with more than four curves have no bands.";
     std::vector<std::string> without;
     for (const CurveSpec& curve : spec.curves) {
       const size_t before = figure.rows.size();

@@ -262,8 +262,8 @@ std::optional<Table> ComparisonChanges(const ComparisonParts& parts) {
   }
   if (table.rows.empty()) return std::nullopt;
   table.notes = {
-      "Ratios; 1: equal to the baseline. Intervals come from the spread of the logarithms over seeds. If a value or the "
-      "baseline's interval is not above zero, the column contains differences."};
+      "Ratios; 1: equal to the baseline. Intervals come from the spread of the logarithms over seeds. If a value, "
+      "or part of the baseline's interval, is zero or below, the column contains differences."};
   return table;
 }
 

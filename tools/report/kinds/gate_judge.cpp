@@ -186,7 +186,7 @@ class Gate {
                                        SignedRatio(difference->value), SignedRatio(difference->low),
                                        SignedRatio(difference->high)));
     if (const size_t set_aside = n * test.looks - test.n; set_aside > 0)
-      out_.notes.push_back(fmt::format("{} {} discarded, because other programs wanted the cores.", set_aside,
+      out_.notes.push_back(fmt::format("{} {} discarded, because other programs competed for the cores.", set_aside,
                                        set_aside == 1 ? "block was" : "blocks were"));
     if (test.difference) {
       SetChange([&](double apart) { return 100 * (ratio * std::exp(apart) - 1); }, *test.difference);

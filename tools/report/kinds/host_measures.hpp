@@ -15,7 +15,7 @@ struct HostMeasure {
 
 inline constexpr HostMeasure kHostMeasures[] = {
     {"SPS", 1, "1/s", "steps per second"},
-    {"sampling_sps", 1, "1/s", "steps per second, collecting alone"},
+    {"sampling_sps", 1, "1/s", "steps per second of collecting only"},
     {"wall_s", -1, "s", "training time"},
     {"minutes", -1, "min", "training time in minutes"},
     {"iteration_s", -1, "s", "time of an iteration"},

@@ -42,7 +42,7 @@ const Setting* FastestShown(size_t series, const Setting& baseline, const Parall
 
 std::string OfSeries(size_t series, const ParallelEfficiency& analysis) {
   const Setting* fastest = Fastest(series, analysis);
-  if (!fastest) return "no setting has a speed yet";
+  if (!fastest) return "no setting has a speed";
   const Setting& baseline = analysis.settings[*analysis.series[series].baseline];
   const auto others = std::count_if(analysis.settings.begin(), analysis.settings.end(), [&](const Setting& setting) {
     return setting.series == series && setting.sps && &setting != &baseline;
@@ -76,7 +76,7 @@ std::string ParallelEfficiencyHeadline(const ParallelEfficiency& analysis) {
     const std::string label = analysis.series.size() > 1 ? analysis.series[series].label + ": " : "";
     text += (text.empty() ? "" : "; ") + label + OfSeries(series, analysis);
   }
-  if (text.empty()) text = "no setting has a speed yet";
+  if (text.empty()) text = "no setting has a speed";
   if (analysis.series.size() <= 1) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   size_t runs = 0, without_speed = 0;
   for (const Setting& setting : analysis.settings)

@@ -231,9 +231,9 @@ class EfficiencyBuilder {
   std::vector<std::string> Conclusions() const {
     std::vector<std::string> items;
     items.push_back(
-        "Each seed has one speed. The spread is computed from logarithms, pooled over all settings of a machine. With fewer "
-        "than four degrees of freedom in total, there are too few seeds to compare speeds. Luck adds to the speed of the "
-        "fastest of many settings, so a new run may favour a similar setting.");
+        "One speed is measured per seed. The spread is computed from logarithms, pooled over all settings of a machine. With "
+        "fewer than four degrees of freedom in total, there are too few seeds to compare speeds. The fastest of many settings "
+        "is partly lucky, so another one may win if you repeat the measurement.");
     if (Brief() > 0)
       items.push_back(
           fmt::format("{} of {} settings were measured for less than {} s and fewer than {} iterations after the warm-up. For "

@@ -9,6 +9,7 @@
 
 #include "results/option_importance.hpp"
 #include "statistics/difference.hpp"
+#include "statistics/log_rank.hpp"
 #include "statistics/sample.hpp"
 #include "statistics/student.hpp"
 #include "text/format_number.hpp"
@@ -16,7 +17,9 @@
 namespace backplane {
 namespace {
 
-constexpr double kAtAnEdge = 0.03;  // of an option's range
+constexpr double kAtAnEdge = 0.03;              // of an option's range
+constexpr uint64_t kSeedOfArrivals = 20261130;  // of random assignments: the same scores give the same verdict
+constexpr size_t kMostSeedsNamed = 1000;
 
 std::string Unit(const SearchParts& parts) { return parts.metric.unit.empty() ? "" : " " + parts.metric.unit; }
 
@@ -29,14 +32,15 @@ std::string Capital(std::string text) {
   return text;
 }
 
-// The lead of `a` over `b` with fresh seeds; the intervals of so many pairs hold together in 95 % of all cases. Absent:
-// too few seeds, or no spread.
+// The lead of `a` over `b` with fresh seeds; the intervals of so many pairs hold together in 95 % of all cases. For steps_to,
+// the means are restricted to the time up to which both are known. Absent: too few seeds, or no spread.
 struct FreshLead {
   double value = 0, low = 0, high = 0;
 };
 std::optional<FreshLead> LeadWithFreshSeeds(const SearchParts& parts, const ConfirmedSetting& a, const ConfirmedSetting& b,
                                             size_t pairs) {
-  const auto difference = statistics::WelchDifference(a.values, b.values);
+  const auto difference = parts.metric.StepsGoal() ? statistics::RestrictedDifference(a.arrivals(), b.arrivals())
+                                                   : statistics::WelchDifference(a.values, b.values);
   if (!difference) return std::nullopt;
   const double tail = (1 - statistics::kUpperTail) / static_cast<double>(pairs),
                half = statistics::StudentQuantile(1 - tail, difference->degrees_of_freedom) * difference->standard_error,
@@ -86,7 +90,7 @@ std::string LuckOf(const SearchParts& parts) {
 std::string SeedsToDecide(const FreshLead& lead, size_t seeds) {
   if (!(lead.value > 0)) return "";
   const double shrink = (lead.value - lead.low) / lead.value, needed = std::ceil(static_cast<double>(seeds) * shrink * shrink);
-  if (needed > 1000) return " More than 1,000 seeds would be needed to show a lead of this size.";
+  if (needed > kMostSeedsNamed) return " More than 1,000 seeds would be needed to show a lead of this size.";
   return fmt::format(
       " About {:.0f} seeds per setting instead of {} (sweep.search.confirm.seeds) would show a lead of this size.", needed,
       seeds);
@@ -97,6 +101,44 @@ struct Order {
   bool is_shown = true;  // the first is better, or has no rival
 };
 
+// The least two-sided p of a permutation test: the most extreme of all assignments of 2 n trials, or its mirror image.
+double LeastP(size_t n) {
+  double assignments = 1;
+  for (size_t i = 1; i <= n; ++i) assignments *= static_cast<double>(n + i) / static_cast<double>(i);
+  return 2 / assignments;
+}
+
+// Empty: this number of seeds can show a lead.
+std::string SeedsForTest(size_t seeds, size_t pairs) {
+  size_t least = seeds;
+  while (LeastP(least) * static_cast<double>(pairs) >= 1 - statistics::kLevel) ++least;
+  return least == seeds
+             ? ""
+             : fmt::format(" {} seeds per setting cannot show any lead; use at least {} (sweep.search.confirm.seeds).", seeds,
+                           least);
+}
+
+// Orders settings by their steps to a goal, which some trials may never reach.
+Order OrderByArrivals(const SearchParts& parts, const ConfirmedSetting& a, const ConfirmedSetting& b, size_t pairs) {
+  const statistics::Arrivals of_a = a.arrivals(), of_b = b.arrivals();
+  const std::string one = NumberName(*a.trial), other = NumberName(*b.trial);
+  const double horizon = statistics::CommonHorizon({of_a, of_b}),
+               p = std::min(1.0, static_cast<double>(pairs) * statistics::LogRankPermutation(of_a, of_b, kSeedOfArrivals).p),
+               lead = parts.Lead(statistics::MeanUpTo(of_a, horizon).value, statistics::MeanUpTo(of_b, horizon).value);
+  const std::string evidence = fmt::format("log-rank test, p = {:.2g}{}{}", p,
+                                           pairs > 1 ? fmt::format(" after correction for {} pairs of settings", pairs) : "",
+                                           NeverReached({of_a, of_b}));
+  const bool is_sooner = statistics::IsSlower(of_b, of_a) != parts.study.maximize;
+  if (p < 1 - statistics::kLevel && lead > 0 && is_sooner)
+    return {Capital(fmt::format("{} is better than {} by {}{} with fresh seeds ({}).", one, other, Gap(lead), Unit(parts),
+                                evidence)),
+            true};
+  return {
+      Capital(fmt::format("{} is not shown to be better than {}: the lead with fresh seeds is {}{} ({}).{}", one, other,
+                          Gap(lead), Unit(parts), evidence, SeedsForTest(std::min(a.values.size(), b.values.size()), pairs))),
+      false};
+}
+
 // Compares the best two by fresh seeds, which were chosen from all pairs.
 Order OrderOf(const SearchParts& parts) {
   const auto eligible = static_cast<size_t>(std::ranges::count_if(parts.confirmed, &ConfirmedSetting::is_eligible));
@@ -104,6 +146,7 @@ Order OrderOf(const SearchParts& parts) {
   const ConfirmedSetting &a = parts.confirmed[0], &b = parts.confirmed[1];
   const std::string one = NumberName(*a.trial), other = NumberName(*b.trial);
   const size_t pairs = eligible * (eligible - 1) / 2;
+  if (parts.metric.StepsGoal()) return OrderByArrivals(parts, a, b, pairs);
   const std::optional<FreshLead> lead = LeadWithFreshSeeds(parts, a, b, pairs);
   if (!lead)
     return {fmt::format("The fresh seeds cannot show whether {} is better than {}: they are too few or have no spread.", one,

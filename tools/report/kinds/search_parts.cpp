@@ -44,12 +44,16 @@ std::optional<double> ScoreOf(const TrialData& data, const MeasureSpec& metric) 
 
 ConfirmedSetting ConfirmedOf(const StudyTrial& trial, const Combined& combined, const MeasureSpec& metric) {
   ConfirmedSetting confirmed{&trial, {}, trial.confirming.size(), 0};
+  const std::optional<Goal> goal = metric.StepsGoal();
   for (const CombinedTrial& one : combined.trials) {
     const TrialData& data = one.data;
     if (std::find(trial.confirming.begin(), trial.confirming.end(), data.trial_id) == trial.confirming.end()) continue;
     confirmed.over += IsFinal(data.state) ? 1 : 0;
     const std::optional<double> score = data.usable() ? ScoreOf(data, metric) : std::nullopt;
-    if (score && std::isfinite(*score)) confirmed.values.push_back(*score);
+    if (!score || !std::isfinite(*score)) continue;
+    confirmed.values.push_back(*score);
+    const Number* reached = goal ? data.Find(goal->ReachedMeasure()) : nullptr;
+    if (goal) confirmed.reached.push_back(reached != nullptr && reached->value == 1);
   }
   return confirmed;
 }

@@ -7,6 +7,7 @@
 
 #include "kinds/comparison_points.hpp"
 #include "kinds/comparison_spec.hpp"
+#include "kinds/goal_text.hpp"
 #include "record/study.hpp"
 #include "results/combine.hpp"
 
@@ -15,9 +16,12 @@ namespace backplane {
 // A suggestion that was run again with seeds that the search did not see.
 struct ConfirmedSetting {
   const StudyTrial* trial = nullptr;
-  std::vector<double> values;  // of those seeds that came to a score
-  size_t seeds = 0;            // all
-  size_t over = 0;             // of these have ended, whatever the end
+  std::vector<double> values;      // of those seeds that came to a score
+  size_t seeds = 0;                // all
+  size_t over = 0;                 // of these have ended, whatever the end
+  std::vector<char> reached = {};  // of steps_to: whether each of `values` reached the goal; else empty
+
+  statistics::Arrivals arrivals() const { return ArrivalsOf(values, reached); }
 
   // A setting one of whose runs diverged, failed or is missing is never the best.
   bool is_eligible() const { return seeds > 0 && values.size() == seeds; }

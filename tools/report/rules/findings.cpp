@@ -87,7 +87,8 @@ void Judge(const Rule& rule, const std::vector<Case>& cases, Diagnosis* diagnosi
 // Findings from void times get a low confidence and are no headline.
 void VoidTimes(size_t busy, size_t cases, Diagnosis* diagnosis) {
   diagnosis->why_void = fmt::format(
-      "Not trustworthy: the machine was busy. Other programs wanted the cores while {} of {} {} ran; run again on an idle "
+      "Not trustworthy: the machine was busy. Other programs competed for the cores while {} of {} {} ran; run again on an "
+      "idle "
       "machine",
       busy, cases, cases == 1 ? "setting" : "settings");
   const auto is_of_times = [](const Finding& finding) {
@@ -97,7 +98,7 @@ void VoidTimes(size_t busy, size_t cases, Diagnosis* diagnosis) {
   for (Finding& finding : diagnosis->findings) {
     if (!is_of_times(finding)) continue;
     finding.severity = Severity::kInfo;
-    finding.confidence = "low: the finding rests on times, and the machine was busy";
+    finding.confidence = "low: the finding is based on times, and the machine was busy";
   }
 }
 

@@ -92,7 +92,7 @@ bool ExplainWaits(const Case& c, Finding* f) {
     f->confidence = "high: more threads than cores";
   } else {
     f->cause =
-        "The trial has no more threads than granted cores, as far as recorded, so other programs wanted these cores. Do not "
+        "The trial has no more threads than granted cores, as far as recorded, so other programs competed for them. Do not "
         "trust the times of this batch; repeat it on a quiet machine.";
     f->effect = "Without the other programs, threads wait less";
     f->confidence = "medium: other programs were not recorded";

@@ -24,7 +24,7 @@ RuleVerdict UseTarget(const Case& c) {
   if (const std::optional<double> watts = c.Value(kPower)) f.evidence.push_back({kPower, *watts, {}, "W", c.Window(kPower)});
   f.effect = "Each call of the device serves more envs, so the device is active for longer and SPS rises";
   f.moves = kUtil, f.direction = 1;
-  f.confidence = "medium: the trial may wait for something else than the GPU; see the phases";
+  f.confidence = "medium: the trial may wait for something other than the GPU; see the phases";
   AddDoubled(c, kRowsPath, "[1,)", &f.fixes);
   AddOptionFixes(c, "gpu_use_target", &f.fixes);
   return Fires(kUseTargetPct - *used, f);

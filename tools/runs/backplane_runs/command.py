@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -267,14 +268,35 @@ def summary(one: Import) -> str:
     return "\n".join(lines)
 
 
+@contextlib.contextmanager
+def locked(out: Path) -> Iterator[None]:
+    """Two imports never write the same folder at the same time. The folder is removed if it stays empty."""
+    while True:
+        out.mkdir(parents=True, exist_ok=True)
+        lock = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"backplane: waiting for a different import into {out}", file=sys.stderr, flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        if out.is_dir() and os.path.samestat(os.fstat(lock), os.stat(out)):
+            break
+        os.close(lock)  # that import has removed the folder
+    try:
+        yield
+    finally:
+        if not any(out.iterdir()):
+            out.rmdir()
+        os.close(lock)
+
+
 def main(words: list[str]) -> int:
     args = arguments(words)
     try:
-        one = Import(args)
-        one.out.parent.mkdir(parents=True, exist_ok=True)
-        above = os.open(one.out.parent, os.O_RDONLY)  # locked: two imports never write the same folder
-        fcntl.flock(above, fcntl.LOCK_EX)
-        changed = one.run()
+        args.to = Import(args).out
+        with locked(args.to):
+            one = Import(args)  # sees the results of an import that it waited for
+            changed = one.run()
     except NoRuns as error:
         if not args.folder_only:  # else the calling command reports the error
             print(f"backplane: {error}", file=sys.stderr)

@@ -18,6 +18,7 @@ MLFLOW_STATES = {"FINISHED": (COMPLETED, ""), "FAILED": (FAILED, "MLflow records
 OPTUNA_STATES = {"COMPLETE": (COMPLETED, ""), "PRUNED": (PRUNED, "pruned"), "FAIL": (FAILED, "Optuna records a failure")}
 SPECIAL = {"INF_POS": math.inf, "INF_NEG": -math.inf, "NAN": math.nan}
 MOST_ROWS = 100_000_000
+MOST_CELL = 64 << 20  # bytes
 
 
 def read_database(file: Path, name: str) -> list[Run]:
@@ -27,6 +28,8 @@ def read_database(file: Path, name: str) -> list[Run]:
     try:
         database = sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True, timeout=10)
         try:
+            if hasattr(database, "setlimit"):  # of Python 3.11
+                database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_CELL)
             tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
             for needed, read in READERS:
                 if needed <= tables:

@@ -3,11 +3,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 CHUNK = 1 << 20
 LARGE = 1 << 20  # longer records hold images or graphs: skipped, not read
 MOST_CHECKED = 1 << 16  # longer records have no checked sum
+SMALL = 1 << 10  # longer records are only checked if they are used: most hold histograms
 HEADER = struct.Struct("<QI")
 SUM = struct.Struct("<I")
 CRC_POLYNOMIAL = 0x82F63B78  # CRC-32C, reflected
@@ -31,6 +33,11 @@ def masked_crc(data: bytes, table: list[int] = TABLE) -> int:
         crc = table[(crc ^ byte) & 255] ^ (crc >> 8)
     crc ^= 0xFFFFFFFF
     return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+@lru_cache(1024)
+def _crc_of_head(head: bytes) -> int:
+    return masked_crc(head)  # records of one tag have equal lengths
 
 
 class _Reader:
@@ -68,8 +75,8 @@ class _Reader:
         return True
 
 
-def read_records(file: Path, take: Callable[[bytes], None]) -> str:
-    """Passes every record on. Returns a note about the file's end; empty: it is whole."""
+def read_records(file: Path, take: Callable[[bytes], None], is_used: Callable[[bytes], bool] = lambda data: True) -> str:
+    """Passes every record on that is used. Returns a note about the file's end; empty: it is whole."""
     reader = _Reader(file)
     with reader.stream:
         while reader.offset() < reader.size:
@@ -78,7 +85,7 @@ def read_records(file: Path, take: Callable[[bytes], None]) -> str:
                 return _cut(file, begin)
             head = reader.chunk[reader.at:reader.at + 8]
             length, crc = HEADER.unpack_from(reader.chunk, reader.at)
-            if masked_crc(head) != crc:
+            if _crc_of_head(head) != crc:
                 return _bad(file, begin, reader.size)
             if length > LARGE:
                 if not reader.skip(length + 16):
@@ -87,6 +94,9 @@ def read_records(file: Path, take: Callable[[bytes], None]) -> str:
             if not reader.need(length + 16):
                 return _cut(file, begin)
             data = reader.chunk[reader.at + 12:reader.at + 12 + length]
+            if length > SMALL and not is_used(data):
+                reader.at += length + 16
+                continue
             if length <= MOST_CHECKED and masked_crc(data) != SUM.unpack_from(reader.chunk, reader.at + 12 + length)[0]:
                 return _bad(file, begin, reader.size)
             reader.at += length + 16

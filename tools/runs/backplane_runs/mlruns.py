@@ -7,9 +7,10 @@ from pathlib import Path
 from .databases import MLFLOW_STATES, finite_or_inf
 from .model import UNFINISHED, Damaged, Run
 from .plain_values import plain, read_text, read_yaml
+from .tables import bounded_lines
 
 STATES = {1: "RUNNING", 2: "SCHEDULED", 3: "FINISHED", 4: "FAILED", 5: "KILLED"}
-MOST_METRIC_BYTES = 2 << 30
+MOST_METRIC_BYTES = 256 << 20
 
 
 def is_store(folder: Path, names: list[str], below: list[Path]) -> bool:
@@ -53,9 +54,11 @@ def _run(folder: Path, prefix: str, experiment: str) -> Run | None:
 
 def _metric(file: Path, name: str, run: Run) -> None:
     """Lines "time value step"; of several values at a step, the order is time, then value."""
+    if file.stat().st_size > MOST_METRIC_BYTES:
+        raise Damaged(f"{file}: expected at most {MOST_METRIC_BYTES >> 20} MiB, got {file.stat().st_size >> 20} MiB")
     points = []
     with file.open(encoding="utf-8", errors="replace") as stream:
-        for count, line in enumerate(stream, 1):
+        for count, line in enumerate(bounded_lines(stream, file), 1):
             words = line.split()
             if not line.endswith("\n"):
                 run.notes.append(f"{file}:{count}: the last line has no line end, so it is left out")

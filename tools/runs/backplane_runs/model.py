@@ -10,6 +10,7 @@ from typing import Any
 MOST_POINTS = 50_000_000  # of a run; more would not fit into memory
 MOST_METRICS = 20_000  # of a run
 MOST_STEP = 2**64 - 1
+LATEST = 1e11  # s since 1970: the year 5138; a later clock is damaged
 COMPLETED, FAILED, UNFINISHED, PRUNED = "COMPLETED", "FAILED", "UNFINISHED", "PRUNED"
 
 
@@ -36,7 +37,7 @@ class Curve:
     def add(self, step: int, value: float, time: float = math.nan) -> None:
         self.steps.append(step)
         self.values.append(value)
-        self.times.append(time)
+        self.times.append(time if -LATEST < time < LATEST else math.nan)
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -75,6 +76,7 @@ class Run:
     directions: dict[str, int] = field(default_factory=dict)  # that the source itself records
     folder: Path | None = None  # that the run was found in; None: of a table or database
     seed: int | None = None
+    added: int = 0  # points
     time_base: float = 0  # clock of times in another unit than seconds since 1970
 
     def curve(self, name: str) -> Curve:
@@ -89,6 +91,9 @@ class Run:
         """Adds a point; values that are no numbers are ignored."""
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= step <= MOST_STEP:
             return
+        self.added += 1
+        if self.added > MOST_POINTS:
+            raise Damaged(f"{self.name}: more than {MOST_POINTS:,} points")
         try:
             self.curve(name).add(step, float(value), time)
         except OverflowError:  # an integer beyond the range of a float
@@ -107,7 +112,11 @@ class Run:
         self.state, self.why = FAILED, why
 
     def tidy(self) -> None:
-        """Sorts the curves; numbers points without steps."""
+        """Sorts the curves; numbers points without steps. Names and settings of a damaged source may have any type: they become text."""
+        self.settings = {text_of(key): value if value is None or isinstance(value, (bool, int, float, str, list)) else text_of(value)
+                         for key, value in self.settings.items()}
+        self.time_base = self.time_base if -LATEST < self.time_base < LATEST else 0
+        self.curves = {text_of(name): curve for name, curve in self.curves.items()}
         for name, curve in list(self.curves.items()):
             if len(curve) > 1 and not any(curve.steps):
                 curve.steps = array("Q", range(1, len(curve) + 1))
@@ -116,6 +125,10 @@ class Run:
                 self.notes.append(f"{name}: {back:,} of {len(curve):,} points have a smaller step than the point before; sorted by step")
             if not len(curve):
                 del self.curves[name]
+
+
+def text_of(value: Any) -> str:
+    return value if isinstance(value, str) else str(value)
 
 
 def flatten(value: Any, prefix: str = "", depth: int = 0) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 from .model import Damaged
 
 MOST_SETTINGS_BYTES = 8 << 20
+MOST_VALUES = 200_000  # of a YAML file
 INTEGER = re.compile(r"[+-]?\d{1,20}")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 WORDS = {"true": True, "false": False, "null": None, "none": None, "~": None, "nan": math.nan, ".nan": math.nan, "inf": math.inf,
@@ -65,7 +66,11 @@ def _plain_loader(yaml: Any) -> Any:
     """Reads objects of unknown tags as their parts: an OrderedDict of Python as a mapping. YAML 1.1's `1e-3` is a number."""
 
     class Loader(yaml.SafeLoader):
-        pass
+        def get_single_node(self) -> Any:
+            node = super().get_single_node()
+            if _expanded(node, {}) > MOST_VALUES:
+                raise yaml.YAMLError(f"with its aliases expanded, it has more than {MOST_VALUES:,} values")
+            return node
 
     def parts(loader: Any, suffix: str, node: Any) -> Any:
         if isinstance(node, yaml.MappingNode):
@@ -77,6 +82,16 @@ def _plain_loader(yaml: Any) -> Any:
     Loader.add_multi_constructor("", parts)
     Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"[+-]?\d+(\.\d*)?[eE][+-]?\d+$"), list("+-0123456789"))
     return Loader
+
+
+def _expanded(node: Any, known: dict[int, int]) -> int:
+    """The values below a node of YAML. An alias counts as often as it is used; one that contains itself is too many."""
+    if node is None or isinstance(node.value, str):
+        return 1
+    if id(node) not in known:
+        known[id(node)] = MOST_VALUES + 1
+        known[id(node)] = 1 + sum(_expanded(part, known) for pair in node.value for part in (pair if isinstance(pair, tuple) else (pair,)))
+    return known[id(node)]
 
 
 def as_mapping(value: Any) -> Any:

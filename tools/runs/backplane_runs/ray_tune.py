@@ -17,11 +17,11 @@ STEPS = ("num_env_steps_sampled_lifetime", "num_env_steps_sampled", "timesteps_t
 def read_trial(folder: Path, name: str) -> Run:
     run = Run(name, "Ray Tune", folder=folder)
     rows = _rows(folder, run)
-    step = next((one for one in STEPS if any(isinstance(row.get(one), int) and row[one] > 0 for row in rows)), "training_iteration")
+    step = next((one for one in STEPS if any((whole(row.get(one)) or 0) > 0 for row in rows)), "training_iteration")
     for count, row in enumerate(rows, 1):
         time = row.get("timestamp")
-        place = row.get(step)
-        if not isinstance(place, int) or place < 0:
+        place = whole(row.get(step))
+        if place is None or place < 0:
             place = count
         for key, value in slashed(row, NO_METRICS).items():
             if key not in STEPS[1:] or key == "training_iteration":
@@ -32,6 +32,13 @@ def read_trial(folder: Path, name: str) -> Run:
         run.sources.append(params)
     _end(folder, rows, run)
     return run
+
+
+def whole(value: Any) -> int | None:
+    """The integer; RLlib's counters are floats such as 201.0."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _rows(folder: Path, run: Run) -> list[dict[str, Any]]:

@@ -2,17 +2,20 @@
 from __future__ import annotations
 
 import hashlib
+import heapq
+import itertools
 import json
 import math
 import os
 import shutil
 import time
 from collections.abc import Iterator
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from .directions import direction
-from .model import COMPLETED, FAILED, PRUNED, Run
+from .model import COMPLETED, FAILED, PRUNED, Curve, Run
 from .points import Trial, env_key, key_text, last_tenth
 
 FILES = ("trials", "plan.jsonl", "events.jsonl", "config.yaml", "results.sqlite", "run.json")  # run.json last: without it, the folder is incomplete
@@ -57,24 +60,35 @@ def config_of(experiment: str, trial: Trial | None, common: dict[str, Any]) -> d
     return config
 
 
+def places_of(curve: Curve, quoted: str) -> Iterator[tuple[int, int, str, float, float]]:
+    """(step, number of the value at this step, quoted name, value, clock), in this order."""
+    before, count = None, 0
+    for step, value, clock in zip(curve.steps, curve.values, curve.times):
+        count = count + 1 if step == before else 0
+        before = step
+        yield step, count, quoted, value, clock
+
+
+def rows_of(run: Run, names: dict[str, str]) -> Iterator[tuple[int, dict[str, float], float]]:
+    """(step, values by quoted name, clock) of each line: several values of a metric at one step are several lines."""
+    merged = heapq.merge(*(places_of(curve, json.dumps(names[name])) for name, curve in run.curves.items()), key=itemgetter(0, 1))
+    for (step, _), places in itertools.groupby(merged, itemgetter(0, 1)):
+        row, clock = {}, math.nan
+        for _, _, quoted, value, own in places:
+            row[quoted] = value
+            clock = own if own > clock or clock != clock else clock
+        yield step, row, clock
+
+
 def lines_of(run: Run, names: dict[str, str]) -> Iterator[str]:
-    """metrics.jsonl: a line per step; several values of a metric at one step are several lines."""
-    rows: dict[tuple[int, int], dict[str, Any]] = {}
-    clocks: dict[tuple[int, int], float] = {}
-    for name, curve in run.curves.items():
-        quoted, before, count = json.dumps(names[name]), None, 0
-        for step, value, clock in zip(curve.steps, curve.values, curve.times):
-            count = count + 1 if step == before else 0
-            before = step
-            rows.setdefault((step, count), {})[quoted] = value
-            if clock == clock:
-                clocks[step, count] = max(clock, clocks.get((step, count), clock))
-    start = min(clocks.values(), default=0.0)
-    for iteration, place in enumerate(sorted(rows), 1):
-        metrics = ",".join(f"{quoted}:{value!r}" if math.isfinite(value) else f"{quoted}:null" for quoted, value in rows[place].items())
-        clock = clocks.get(place)
-        own_time = f',"time":{{"t":{clock - start:.6f}}}' if clock is not None else ""
-        yield f'{{"iteration":{iteration},"step":{place[0]},"metrics":{{{metrics}}}{own_time}}}\n'
+    """metrics.jsonl: a line per step. Only a row is in memory."""
+    for curve in run.curves.values():
+        curve.sort()
+    start = min((clock for _, _, clock in rows_of(run, names) if clock == clock), default=0.0)
+    for iteration, (step, row, clock) in enumerate(rows_of(run, names), 1):
+        metrics = ",".join(f"{quoted}:{value!r}" if math.isfinite(value) else f"{quoted}:null" for quoted, value in row.items())
+        own_time = f',"time":{{"t":{clock - start:.6f}}}' if clock == clock else ""
+        yield f'{{"iteration":{iteration},"step":{step},"metrics":{{{metrics}}}{own_time}}}\n'
 
 
 def spread(values: list[float], last: bool) -> dict[str, Any] | None:
@@ -93,11 +107,11 @@ def result_of(trial: Trial, trial_id: str, names: dict[str, str], directions: di
     training: dict[str, Any] = {}
     evaluation: dict[str, Any] = {}
     for name, curve in run.curves.items():
-        clean, values = names[name], list(curve.values)
+        clean = names[name]
         if clean.startswith("eval/"):
-            evaluation[clean.removeprefix("eval/")] = spread(values, True)
+            evaluation[clean.removeprefix("eval/")] = spread(list(curve.values), True)
         elif clean == "return" or clean.startswith("ep/"):
-            training[clean] = spread(values, False)
+            training[clean] = spread(list(curve.values), False)
     evaluation = {name: value for name, value in evaluation.items() if value}
     training = {name: value for name, value in training.items() if value}
     clocks = [clock for curve in run.curves.values() for clock in (min(curve.times), max(curve.times)) if clock == clock]

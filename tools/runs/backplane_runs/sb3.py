@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .model import Damaged, Run
 from .npz import Array, read_npz
-from .tables import Table, csv_rows, finite_number
+from .tables import Table, bounded_lines, csv_rows, finite_number
 
 MONITOR_COLUMNS = ["r", "l", "t"]
 NAMES = {"r": "monitor/return", "l": "monitor/length"}
@@ -35,7 +35,7 @@ class Monitor:
         columns = list(MONITOR_COLUMNS)
         rows: list[str] = []
         with file.open(encoding="utf-8", errors="replace") as stream:
-            for line in stream:
+            for line in bounded_lines(stream, file):
                 if line.startswith("#"):
                     self._head(line)
                 elif not finite_number(line.split(",")[0]):

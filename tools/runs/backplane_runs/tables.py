@@ -6,9 +6,9 @@ import json
 import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
-from .model import Damaged, Run, flatten
+from .model import MOST_POINTS, Damaged, Run, flatten
 from .plain_values import number, plain
 
 MOST_LINE = 16 << 20  # bytes
@@ -25,7 +25,14 @@ VALUES = ("value", "metric_value")
 def read_csv(file: Path) -> Iterator[dict[str, Any]]:
     """Rows by column; blanks are left out. Yields only whole rows."""
     with file.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
-        yield from csv_rows(stream, str(file))
+        yield from csv_rows(bounded_lines(stream, file), str(file))
+
+
+def bounded_lines(stream: TextIO, file: Path) -> Iterator[str]:
+    while line := stream.readline(MOST_LINE):
+        if len(line) >= MOST_LINE:
+            raise Damaged(f"{file}: a line has more than {MOST_LINE >> 20} million characters")
+        yield line
 
 
 def csv_rows(stream: Iterable[str], place: str, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
@@ -77,7 +84,9 @@ def read_parquet(file: Path) -> Iterator[dict[str, Any]]:
         raise Damaged(f"{file}: parquet files need pyarrow, which this Python lacks\nhint: pip install pyarrow") from None
     try:
         with pyarrow.parquet.ParquetFile(file) as table:
-            for batch in table.iter_batches(batch_size=10_000):
+            if table.metadata.num_rows > MOST_POINTS:
+                raise Damaged(f"{file}: expected at most {MOST_POINTS:,} rows, got {table.metadata.num_rows:,}")
+            for batch in table.iter_batches(batch_size=1000):  # few, because a text may be long
                 for row in batch.to_pylist():
                     yield {name: value for name, value in row.items() if value is not None}
     except (pyarrow.ArrowException, OSError) as error:

@@ -15,6 +15,7 @@ from .model import COMPLETED, UNFINISHED, Damaged, Run, flatten
 BLOCK, HEAD, FILE_HEAD = 32768, 7, 7
 FULL, FIRST, MIDDLE, LAST = 1, 2, 3, 4
 MOST_RECORD = 256 << 20
+MOST_NOTES = 20
 ID = "wandb run id"
 
 
@@ -22,7 +23,7 @@ def records(file: Path, note: Any) -> Iterator[bytes]:
     with file.open("rb") as stream:
         if stream.read(FILE_HEAD)[:4] != b":W&B":
             raise Damaged(f"{file}: expected a run of W&B, got other bytes")
-        at, parts = FILE_HEAD, b""
+        at, parts = FILE_HEAD, bytearray()
         while True:
             if BLOCK - at % BLOCK < HEAD:  # the rest of a block is padding
                 stream.seek(BLOCK - at % BLOCK, 1)
@@ -37,11 +38,13 @@ def records(file: Path, note: Any) -> Iterator[bytes]:
             if zlib.crc32(data, zlib.crc32(bytes([kind]))) != crc or kind not in (FULL, FIRST, MIDDLE, LAST):
                 return note(f"{file}: the checksum of the record at byte {at:,} is wrong; the records before it count")
             at += HEAD + length
-            parts = data if kind in (FULL, FIRST) else parts + data
+            if kind in (FULL, FIRST):
+                parts.clear()
+            parts += data
             if len(parts) > MOST_RECORD:
                 raise Damaged(f"{file}: a record has more than {MOST_RECORD >> 20} MiB")
             if kind in (FULL, LAST):
-                yield parts
+                yield bytes(parts)
 
 
 def read_run(file: Path, name: str) -> Run:
@@ -61,7 +64,9 @@ def read_run(file: Path, name: str) -> Run:
                 elif number == 18:
                     _exit(value, run)
         except (Damaged, struct.error, TypeError, AttributeError) as error:
-            run.notes.append(f"{file}: a record is damaged ({error}); it is left out")
+            note = f"{file}: a record is damaged ({error}); it is left out"
+            if note not in run.notes[-20:] and len(run.notes) < MOST_NOTES:
+                run.notes.append(note)
     return run
 
 

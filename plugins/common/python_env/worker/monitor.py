@@ -39,7 +39,7 @@ def monitor_in(config):
     module = module_of_file(config["file"])
     if not config["class"]:
         if config["kwargs"]:
-            raise Refusal("kwargs: expected `class`, to whose constructor they go, got none")
+            raise Refusal("kwargs: expected `class`, whose constructor gets them, got none")
         return module
     if not isinstance(getattr(module, config["class"], None), type):
         own = [c.__name__ for c in vars(module).values() if isinstance(c, type) and c.__module__ == module.__name__]
@@ -82,7 +82,7 @@ class MonitorWorker:
                 start(self.trial)
         reason = getattr(self.monitor, name)(Iteration(argument) if name == "on_iteration" else argument)
         if reason is not None and not isinstance(reason, str):
-            raise Refusal(f"{name}: expected None, or the reason to end the trial as text, got {shortened(repr(reason))}")
+            raise Refusal(f"{name}: expected None or a string (the reason to end the trial), got {shortened(repr(reason))}")
         return reason
 
     def serve(self):

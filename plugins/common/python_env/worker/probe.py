@@ -65,7 +65,7 @@ def refuse_statistics(first, second, config):
     place = "wrappers: " if owner in json.dumps(config["wrappers"]) else ""
     raise Refusal(
         f"{place}{owner}: expected an env without statistics that survive a reset, got '{attribute}': "
-        f"{'' if config['kind'] == 'vector' else 'each row and '}the evaluation would have its own\nhint: remove it, and {hint}"
+        f"{'' if config['kind'] == 'vector' else 'each row and '}the evaluation would have separate ones\nhint: remove it, and {hint}"
     )
 
 
@@ -224,6 +224,6 @@ def probe(make, env, config):
     if not is_deterministic:
         return []  # it is not deterministic, with or without a past
     return [
-        "plays a seed differently after other episodes, so it keeps a state that survives a reset: each row has its own, and "
-        "evaluations start without; if it normalizes, use the learner's normalize_obs or normalize_rewards"
+        "plays a seed differently after other episodes, so the env keeps a state that survives a reset. Each row has its own "
+        "state, and evaluations start without one; if the env normalizes, use the learner's normalize_obs or normalize_rewards"
     ]

@@ -94,7 +94,7 @@ class VectorRows(Rows):
         elif self.started and len(places) < self.n:
             raise Refusal(
                 "vector: the autoreset mode is SAME_STEP, so expected a start of all rows, or of rows that the env has just ended, got "
-                f"one of row {places[0]}, whose episode was cut; let the env cut episodes, and play all candidates at the same time"
+                f"a start of row {places[0]}, whose episode was cut; let the env cut episodes, and play all candidates at the same time"
             )
         else:
             seed = self.seeds_of(places, seeds) if self.seeds_rows else seed_of(seeds[places[0]])

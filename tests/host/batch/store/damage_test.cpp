@@ -150,7 +150,7 @@ TEST_F(DamageTest, RejectsHostileFilesOfAnAttempt) {
   std::filesystem::remove(result);
   ASSERT_EQ(mkfifo(result.c_str(), 0600), 0);
   EXPECT_THAT(Found(),
-              ElementsAre("attempt-2/result.json: expected the trial's result, got something else than a regular file"));
+              ElementsAre("attempt-2/result.json: expected the trial's result, got something other than a regular file"));
 }
 
 // It resumed from a checkpoint of an older version, which did not record earlier files.

@@ -136,7 +136,7 @@ TEST_F(CompareSection, RejectsInvalidTasks) {
       with("[{name: x, reference: [0, 1]}, {name: y, reference: [0, 1], learner.options.lr: 0.1}]"),
       ElementsAre(HasSubstr("'learner.options.lr' of arm 'b' and 'learner.options.lr' of task 'y' set the same value")));
   EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: y, reference: [0, 1]}]\n  metric: SPS"),
-              ElementsAre(HasSubstr("got SPS, which is a speed")));
+              ElementsAre(HasSubstr("expected a compare.metric of learning, got SPS, a measure of speed or time")));
   const std::string one_more =
       "  arms: [{name: a}, {name: b, learner.options.lr: 0.01}, {name: c, task: x, learner.options.lr: 0.02}]\n";
   EXPECT_THAT(with("[{name: x, reference: [0, 1]}, {name: y, reference: [0, 1]}]", one_more),

@@ -121,7 +121,7 @@ TEST_F(SearchTest, ErrorsHavePlaces) {
   EXPECT_THAT(PlanErrors(Search("env.options.legs: {int: [2, 8]}", "", "  grid: {learner.options.micro: [1, 2]}\n")),
               ElementsAre(HasSubstr("7:3 sweep.grid cannot be combined with sweep.search")));
   EXPECT_THAT(PlanErrors(Search("env.options.legs: {int: [2, 8]}"), {"learner.options.micro=1,2"}),
-              ElementsAre(HasSubstr("cannot be swept next to sweep.search")));
+              ElementsAre(HasSubstr("cannot be swept together with sweep.search")));
   EXPECT_THAT(PlanErrors(Search("env.options.legs: {int: [2, 8]}", ", pruner: asha", "  seeds: {n: 2}\n")),
               ElementsAre(HasSubstr("needs one seed per point, got 2")));
   EXPECT_THAT(PlanErrors(Search("env.options.legs: {int: [2, 8]}", ", pruner: {type: asha, startup_trials: 3}")),

@@ -57,11 +57,12 @@ TEST(CheckSpec, RejectsAMemoryThatTheHostCannotKeep) {
   EXPECT_EQ(ErrorOfMemory(memory("reward"), {"reward", nullptr}),
             "learner.x: channel 'reward': expected a name that no channel of the env has, got one of env.x");
   EXPECT_EQ(ErrorOfMemory(memory("obs_mean"), {"obs_mean", nullptr}),
-            "learner.x: channel 'obs_mean': expected a different name, because the host uses this one, got it");
+            "learner.x: channel 'obs_mean': expected a different name, because the host uses this one, got it for role 19");
   for (const char* name : {"x", "index"})  // EXTRA final_x; the host's final_index
     EXPECT_EQ(ErrorOfMemory(memory(name), {name, nullptr}),
-              std::string("learner.x: channel '") + name + "': expected a different name, because 'final_" + name +
-                  "' has its values at the ends of episodes, got one for which this name is taken");
+              std::string("learner.x: channel '") + name +
+                  "': expected a different name, because the host keeps the last values of " + "episodes as 'final_" + name +
+                  "', got a name for which that one is taken");
   EXPECT_EQ(
       ErrorOfMemory(memory("hidden"), {"obs", "hidden", nullptr}, BP_FLAG_NATIVE_AUTORESET),
       "learner.x: keeps a memory of each episode ('hidden', CARRY), but env.x starts episodes itself (NATIVE_AUTORESET), so "

@@ -54,6 +54,17 @@ class MadeSearch {
     return *this;
   }
 
+  // Its fresh seeds by their env steps until eval/return is 475. A negative number never reached it within so many.
+  MadeSearch& ConfirmSteps(uint64_t number, const std::vector<double>& steps) {
+    Confirm(number, std::vector<double>(steps.size()));
+    const size_t first = trials_.size() - steps.size();
+    for (size_t i = 0; i < steps.size(); ++i) {
+      trials_[first + i].measures["steps_to(eval/return, 475)"] = Single(std::abs(steps[i]));
+      trials_[first + i].measures["reached(eval/return, 475)"] = Single(steps[i] > 0 ? 1 : 0);
+    }
+    return *this;
+  }
+
   ResultSet Results() const {
     ResultSet set = Set(trials_);
     set.study = study_;

@@ -118,6 +118,48 @@ TEST(SearchReport, TheBestOfThreeConfirmedSettingsIsChosenFromThreePairs) {
           "lead of this size."));
 }
 
+MadeSearch ToAGoal() {
+  MadeSearch search;
+  search.study().metric = "steps_to(eval/return, 475)";
+  search.study().maximize = false;
+  search.Complete(1e-3, "ppo", 10).Complete(1e-4, "ars", 20);
+  return search;
+}
+
+// Two of the 70 ways to deal 8 trials to two settings are as extreme as all sooner. One trial that never arrives is so late
+// that the interval of the means contains 0, as Welch's would.
+TEST(SearchReport, OrdersStepsToAGoalByTheLogRankTest) {
+  MadeSearch search = ToAGoal();
+  search.ConfirmSteps(0, {10, 11, 12, 13}).ConfirmSteps(1, {20, 21, 23, -200});
+  const Document document = ReportOf(search);
+  EXPECT_THAT(document.verdict[0], StartsWith("Best setting: lr 0.001, plugin ppo (number 0"));
+  EXPECT_THAT(
+      document.verdict[0],
+      HasSubstr("Number 0 is better than number 1 by 54.5 env steps with fresh seeds (log-rank test, p = 0.029; 1 never "
+                "reached it within 200)."));
+}
+
+// The censored trial of number 0 was observed for as long as its last step, which may be sooner than the goal.
+TEST(SearchReport, AGoalThatWasNotReachedIsNotItsLastStep) {
+  MadeSearch search = ToAGoal();
+  search.ConfirmSteps(0, {-10, -11, -12, -13}).ConfirmSteps(1, {20, 21, 22, 23});
+  EXPECT_THAT(ReportOf(search).verdict[0], StartsWith("Leading setting, not shown to be the best: lr 0.001"));
+}
+
+// The least p of 3 against 3 is 2 / 20, of 4 against 4 it is 2 / 70.
+TEST(SearchReport, ReportsTooFewSeedsForTheLogRankTest) {
+  MadeSearch search = ToAGoal();
+  search.ConfirmSteps(0, {10, 11, 12}).ConfirmSteps(1, {20, 21, 22});
+  EXPECT_THAT(ReportOf(search).verdict[0],
+              HasSubstr("Number 0 is not shown to be better than number 1: the lead with fresh seeds is 10 env steps (log-rank "
+                        "test, p = 0.1). 3 seeds per setting cannot show any lead; use at least 4 "
+                        "(sweep.search.confirm.seeds)."));
+  search.Complete(1e-2, "ars", 30).ConfirmSteps(2, {30, 31, 32});
+  EXPECT_THAT(ReportOf(search).verdict[0],
+              HasSubstr("p = 0.3 after correction for 3 pairs of settings). 3 seeds per setting cannot show any lead; use at "
+                        "least 5 (sweep.search.confirm.seeds)."));
+}
+
 TEST(SearchReport, AnIntervalThatExcludesNothingLeavesLuckUnknown) {
   MadeSearch search;
   search.Complete(1e-3, "ppo", 443).Complete(1e-4, "ars", 431).Confirm(0, {400, 430, 460}).Confirm(1, {395, 425, 455});
