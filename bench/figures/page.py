@@ -6,14 +6,15 @@ HEAD = """# Performance
 Compare Backplane's speed with other programs and with the goals of this project. `scripts/bench --page` writes this page from measurements;
 [bench/README.md](../bench/README.md) explains each part.
 
-- A ratio above 1 means that Backplane is faster. Both sides run in turn, with the same nets, settings and cores.
+- If a ratio is above 1, Backplane is faster than its peer. Both run in turn, with the same nets, settings and cores, unless the row names a
+  difference. Some rows compare Backplane with itself or with a part of its work, as the second column shows.
 - Figures are medians, with their range and the number of measurements (n).
-- `~` marks figures during which other programs used more than 5 % of the machine's CPU time. The verdict of such a ratio is "disturbed". One of
-  our own figures is "disturbed" only if it also missed its floor.
+- `~` marks figures that were measured while other programs used more than 5 % of the machine's CPU time. The verdict of such a ratio is
+  "disturbed". One of our own figures is "disturbed" only if it also missed its floor.
 - The floor is the speed that the project guarantees on this kind of machine. The target is its aim.
 - Compare figures within a row only, because rows differ in [machine](#machines) and day.
 
-![Ratios to peers on a logarithmic axis, with a line at 1](images/performance.svg)
+![Ratios on a logarithmic axis, with a line at 1](images/performance.svg)
 """
 
 
@@ -31,10 +32,10 @@ def found(goal, row):
     return text
 
 
-def bars(goal):
+def bars(goal, unit=""):
     sign = "≤ " if goal.lower else "≥ "
     told = [number(bar) for bar in dict.fromkeys((goal.floor, goal.target)) if bar is not None]
-    return sign + " / ".join(told) if told else ""
+    return sign + " / ".join(told) + (f" {unit}" if unit else "") if told else ""
 
 
 def letter(machines, machine):
@@ -68,7 +69,7 @@ def rows_of(parts, records, peers):
 
 
 def table(measured, machines, peers):
-    head = ["what", *(["over"] if peers else []), "found", "floor / target", "", "date, machine", "part"]
+    head = ["what", *(["compared with"] if peers else []), "found", "floor / target", "", "date, machine", "part"]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for goal, row, record in measured:
         when = f"{record['date'][:10]}, {letter(machines, record['machine'])}" + (", quick" if record["quick"] else "")
@@ -78,13 +79,13 @@ def table(measured, machines, peers):
 
 
 def not_measured(absent):
-    lines = ["| what | over | floor / target | why |", "|---|---|---|---|"]
+    lines = ["| what | compared with | floor / target | why |", "|---|---|---|---|"]
     for goal, part in absent:
         why = part.missing
         if not why:
             needs = [f"`{name}`" for name in part.pythons if name != "oracle"]
             why = f"`{part.name}` has not run" + (f"; it needs {', '.join(needs)}" if needs else "") + ("; it needs a corpus" if part.corpus else "")
-        lines.append(f"| {goal.what} | {goal.over} | {bars(goal)} | {why} |")
+        lines.append(f"| {goal.what} | {goal.over} | {bars(goal, goal.unit)} | {why} |")
     return "\n".join(lines)
 
 
@@ -93,11 +94,12 @@ KEPT_BY_TESTS = """
 
 Tests check these without a clock, so they hold on any machine:
 
-- the costs of the host, of envs and of products, in instructions (`ctest -L gate`, [tests/gates](../tests/gates))
+- the numbers of instructions that the host, envs and matrix products need (`ctest -L gate`, [tests/gates](../tests/gates))
 - no heap allocation per env step (`Gate.allocations`)
 - no copy of a transition after the env wrote it (tests on pointers)
 - the same bits for any number of threads, rows and chunks (`ctest -R SameBits`)
-- the quick form of every part above (`ctest -R Bench`)
+
+`ctest -R Bench` also checks that the parts above run, in a short form: all parts without peers, and RLtools if it is installed.
 """
 
 
@@ -105,7 +107,7 @@ def page(parts, records):
     machines = []
     with_peers, absent = rows_of(parts, records, True)
     alone, more = rows_of(parts, records, False)
-    tables = ["## Compared with peers\n", table(with_peers, machines, True), "\n## Our own figures\n", table(alone, machines, False)]
+    tables = ["## Ratios\n", table(with_peers, machines, True), "\n## Our own figures\n", table(alone, machines, False)]
     if absent or more:
         tables += ["\n## Not measured here\n", not_measured([*absent, *more])]
     tables += [KEPT_BY_TESTS, "## Machines\n", *(f"- {string.ascii_uppercase[i]}: {described(machine)}" for i, machine in enumerate(machines))]

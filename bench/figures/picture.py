@@ -4,7 +4,7 @@ from xml.sax.saxutils import escape
 
 from .page import number
 
-LEFT, WIDTH, RIGHT, TOP, ROW, BOTTOM = 490, 420, 110, 54, 21, 52
+LEFT, WIDTH, RIGHT, TOP, ROW, BOTTOM = 590, 420, 110, 54, 21, 52
 TICKS = (0.25, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500)
 BLUE, GREY, RED = "#1f77b4", "#7f7f7f", "#d62728"
 
@@ -35,7 +35,7 @@ def grid(axis, bottom):
             yield line(x, TOP - 6, x, bottom, "#000" if tick == 1 else "#dddddd", 1.2 if tick == 1 else 0.8)
             yield text(x, bottom + 16, f"{tick:g}", "middle", 11)
     yield line(LEFT, bottom, LEFT + WIDTH, bottom, "#000", 0.8)
-    yield text(LEFT + WIDTH / 2, bottom + 36, "ours / peer, same settings and cores (above 1: ours is faster)", "middle")
+    yield text(LEFT + WIDTH / 2, bottom + 36, "first speed / speed behind the slash (above 1: the first is faster)", "middle")
 
 
 def mark(axis, y, goal, row):
@@ -57,7 +57,7 @@ def picture(measured):
     width, height = LEFT + WIDTH + RIGHT, bottom + BOTTOM
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
              'font-family="DejaVu Sans, Helvetica, Arial, sans-serif">', f'<rect width="{width}" height="{height}" fill="#fff"/>',
-             text(width / 2, 20, "Speed compared with peers", "middle", 15),
+             text(width / 2, 20, "Ratios of speeds", "middle", 15),
              text(width / 2, 38, "median and range of pairs in turn; open: disturbed by other programs; red: the target", "middle", 11, GREY),
              *grid(axis, bottom)]
     for i, (goal, row) in enumerate(measured):
