@@ -33,8 +33,8 @@ class FailurePolicy {
   std::map<std::pair<std::string, Outcome>, unsigned> tries_;  // by trial: attempts with this outcome in this session
 };
 
-// Stops a batch if successive trials fail for external causes: a full disk, a broken library. Numerical failures (nan, oom) do
-// not count.
+// Stops a batch if successive trials fail for external causes: a full disk, a broken library. INFEASIBLE trials do not count;
+// diverged ones (nan) count only towards max_failed_fraction.
 class StopRules {
  public:
   StopRules(const StopSweep& rules, size_t trials) : rules_(rules), trials_(trials) {}

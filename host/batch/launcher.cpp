@@ -57,7 +57,8 @@ void Launcher::Start(size_t trial, const LoadedExperiment& loaded, const Allocat
 void Launcher::Record(size_t trial, const Attempt& attempt, Allocation allocation) {
   std::string place = fmt::format("cores {}", fmt::join(allocation.cores, ","));
   if (engine_.IsElsewhere()) {  // the node chooses the cores; only their number is known here
-    place = fmt::format("on a node, with {} cores", allocation.cores.size());
+    const size_t n = allocation.cores.size();
+    place = fmt::format("on a node, with {} core{}", n, n == 1 ? "" : "s");
     std::iota(allocation.cores.begin(), allocation.cores.end(), 0);
     allocation.gpus.clear();
   }

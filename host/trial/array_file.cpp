@@ -51,7 +51,8 @@ std::vector<uint64_t> ShapeOf(std::string_view text) {
   for (const char *at = text.data(), *const end = at + text.size(); at < end;) {
     uint64_t size = 0;
     const auto read = std::from_chars(at, end, size);
-    if (read.ec != std::errc() || shape.size() == 8) RejectArrays(fmt::format("expected a shape, got ({})", text));
+    if (read.ec != std::errc() || shape.size() == 8)
+      RejectArrays(fmt::format("expected a shape of at most 8 dimensions, got ({})", text));
     shape.push_back(size);
     for (at = read.ptr; at < end && (*at == ',' || *at == ' ');) ++at;
   }

@@ -176,8 +176,8 @@ void CheckUnwritten(const CheckpointHeader& header) {
   if (!header.unwritten) return;
   const Iteration& line = *header.unwritten;
   if (line.iteration != header.iterations || line.step != header.env_steps || !line.time.sps || std::isnan(*line.time.sps))
-    throw CheckpointError("\"unwritten\": expected the line of iteration " + std::to_string(header.iterations) +
-                          ", got a different one");
+    throw CheckpointError("\"unwritten\": expected the line of iteration " + std::to_string(header.iterations) + ", env step " +
+                          std::to_string(header.env_steps) + ", with its SPS, got a different one");
 }
 
 }  // namespace backplane

@@ -286,7 +286,7 @@ TEST_F(GateCommand, RejectsUnusableSubjectsBeforeTheStart) {
       {"longer.yaml --fail-if 'return < 5%'", "with unequal budgets, the longer run wins"},
       {"other.yaml --fail-if 'return < 5%'", "expected the env of the baseline, cartpole, got pendulum"},
       {"two.yaml --fail-if 'return < 5%'", "expected one configuration, got 2"},
-      {"pole.yaml", "expected --fail-if with the change that fails, got none"},
+      {"pole.yaml", "expected --fail-if with a condition that fails the gate, got none"},
   };
   for (const auto& one : cases) {
     const Finished gate = Gate(one.rest);

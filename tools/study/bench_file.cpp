@@ -88,10 +88,11 @@ bool IsBenchFile(const std::string& text) {
 std::string BestFile(const Experiment& experiment, const BenchPoint& point, double speed) {
   json config = ToJson(experiment);
   for (const auto& [path, value] : point.values) SetAtPath(&config, path, value);
-  return RecommendedFile(config, "_best",
-                         {fmt::format("the fastest setting of {} in a bench: {}, {} steps/s", experiment.name, point.name,
-                                      FormatCount(static_cast<uint64_t>(speed))),
-                          "Sweep and stages are left out; if the file has stages, the values are of the first stage."});
+  return RecommendedFile(
+      config, "_best",
+      {fmt::format("the fastest setting of {} in a bench: {}, {} steps/s", experiment.name, point.name,
+                   FormatCount(static_cast<uint64_t>(speed))),
+       "Sweep and stages are left out; if the experiment has stages, these are the values of its first stage."});
 }
 
 std::string PresetFile(const Experiment& experiment, const BenchPoint& point, double speed, const DeviceInfo* gpu) {

@@ -360,7 +360,7 @@ std::string WrongOrder(const GateArgs& args) {
   if (!swapped && !args.fail_if.empty()) return "";
   const std::string what = swapped
                                ? fmt::format("expected a saved baseline as first argument, got '{}'", args.baseline.string())
-                               : std::string("expected --fail-if with the change that fails, got none");
+                               : std::string("expected --fail-if with a condition that fails the gate, got none");
   const fs::path &baseline = swapped ? args.subject : args.baseline, &subject = swapped ? args.baseline : args.subject;
   std::string hint =
       fmt::format("{} gate {} {}", args.run.typed_program, ShellArgument(baseline.string()), ShellArgument(subject.string()));

@@ -34,7 +34,7 @@ constexpr char kNow[] = "now", kTry[] = "try", kOriginal[] = "original", kTuned[
 constexpr double kIterationsOfATrial = 4;  // one warms up
 
 std::string WhyNoSpeed(const TrialMeasures& trial, const std::string& measure) {
-  if (trial.usable) return "has no " + measure + ", because its warm-up iteration took all the time";
+  if (trial.usable) return "has no " + measure + " above 0; its warm-up iteration may have taken all the time";
   if (!trial.outcome) return Word(trial.state) + (trial.why.empty() ? "" : ": " + trial.why);
   return fmt::format("{} ({}){}", Word(trial.state), Word(trial.outcome), trial.why.empty() ? "" : ": " + trial.why);
 }

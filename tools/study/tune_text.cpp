@@ -109,8 +109,8 @@ std::string OutcomeText(const Tuning& tuning, const LearningCheck* check, const 
             : "No change is shown to be faster",
         measure, Speed(tuning.speed));
   } else {
-    text += Wrapped(fmt::format("{} of {}, compared with the unchanged experiment ({}): {}", measure,
-                                kept == 1 ? "one kept step" : fmt::format("{} kept steps", kept), Speed(tuning.speed),
+    text += Wrapped(fmt::format("{} with {}, compared with the unchanged experiment ({}): {}", measure,
+                                kept == 1 ? "one kept change" : fmt::format("{} kept changes", kept), Speed(tuning.speed),
                                 GainedText(tuning, check, measure)));
   }
   text += Wrapped(

@@ -169,7 +169,7 @@ void ActReadsItsRows(Subject& subject, CaseResult*) {
       if (r < kMiddle.begin || r >= kMiddle.end) std::memset(learner.RowOf(buffer, r), 0xff, learner.RowBytesOf(buffer));
   }
   learner.Act(kMiddle, BP_ACT_GREEDY, 0);
-  NeedSameActs(learner, clean, Acted(learner), "act with random data in the other rows", kMiddle);
+  NeedSameActs(learner, clean, Acted(learner), "act with bytes 0xff in the other rows", kMiddle);
 }
 
 void RowExact(Subject& subject, CaseResult*) {

@@ -171,7 +171,8 @@ void PrintFailure(const ValidateArgs& args, const PluginInfo& info, const Failur
     if (n > 0) line("and", fmt::format("{} more case{} {}", n, n == 1 ? "" : "s", what));
   };
   more(failure.same, failure.same == 1 ? "fails at the same place" : "fail at the same place");
-  more(failure.hidden, "may fail for the same reason, because these cases compare results");
+  more(failure.hidden, failure.hidden == 1 ? "compares results and may fail only as a consequence"
+                                           : "compare results and may fail only as a consequence");
 }
 
 // The first to fix comes first, and warnings come last.

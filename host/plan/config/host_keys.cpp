@@ -228,7 +228,7 @@ class HostKeyReader {
     if (is_function) {
       refuse(kCommandLearner, "expected a command or a function, got both; learner.function is at " + place);
     } else {
-      refuse(kPython, "this key needs learner.function, which is missing; the first word of a command is its interpreter");
+      refuse(kPython, "this key needs learner.function, which is missing; in a command, put the interpreter first");
     }
     refuse("budget.epochs",
            "a command does not report its passes over the data; use budget.iterations (its reports), budget.env_steps (the "

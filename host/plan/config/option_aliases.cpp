@@ -29,7 +29,7 @@ void MoveTo(const std::string& target, Node* root, Entry entry, Errors* errors) 
     AddBothSet(entry, target, PathMark(*root, target), errors);
   } else if (!SetPath(root, target, entry.mark, std::move(entry.value))) {
     errors->Add(entry.mark,
-                fmt::format("'{}' is another name of '{}', which cannot be set, because the value above it is not a mapping",
+                fmt::format("'{}' is another name of '{}', which cannot be set, because its parent key is not a mapping",
                             entry.key, target));
   }
 }

@@ -152,7 +152,7 @@ std::string ApplyOverride(const Override& override, const std::vector<PluginSlot
   if (!tree->Set(target.path, override.mark, std::move(value))) {
     errors->Add(
         override.mark,
-        fmt::format("'{}' cannot be set: the value above it is not a mapping, or the path has too many parts", override.path));
+        fmt::format("'{}' cannot be set: its parent key is not a mapping, or the path has too many parts", override.path));
   }
   return target.path;
 }

@@ -222,7 +222,7 @@ class PresetReader {
   void Flatten(const Entry& entry, const std::string& path, const std::string& learner, std::vector<PresetValue>* values) {
     if (!IsOfAPreset(path)) {
       errors_->Add(entry.mark,
-                   fmt::format("'{}' cannot be in a preset, because a preset only sets how the machine is used", path));
+                   fmt::format("'{}' cannot be in a preset, because it changes the experiment's subject or the batch", path));
       return;
     }
     const HostKey* key = FindHostKey(path);

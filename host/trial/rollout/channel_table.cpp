@@ -166,7 +166,7 @@ void ChannelTable::CopyChoices(const SpecPlace& place, bp_channel* channel) {
 void ChannelTable::CopyBounds(const SpecPlace& place, bp_channel* channel) {
   const uint64_t n = channel->n_bounds, elements = Elements(*channel);
   if (n > 1 && n != elements)
-    place.Refuse(fmt::format("bounds for none, for all or for each of its {} elements", elements),
+    place.Refuse(fmt::format("no bounds, one pair for all elements, or one pair for each of its {} elements", elements),
                  fmt::format("n_bounds = {}", n));
   if (n == 0) {
     if (channel->low != nullptr || channel->high != nullptr)

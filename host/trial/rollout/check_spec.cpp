@@ -202,8 +202,8 @@ void CheckMemory(const std::string& id, const CheckedLearnerSpec& learner, const
     if (std::find(learner.act_in.begin(), learner.act_in.end(), c.name) == learner.act_in.end())
       place.Refuse("its name in act_in as well, because `act` reads a CARRY channel", "none");
     if (const std::string last = std::string("final_") + c.name; taken.contains(last))
-      place.Refuse(fmt::format("a different name, because the host keeps the last values of episodes as '{}'", last),
-                   "a name for which that one is taken");
+      place.Refuse("a name X for which 'final_X' is free, because the host keeps the last values of episodes there",
+                   fmt::format("one for which '{}' is taken", last));
     if ((env.flags & BP_FLAG_NATIVE_AUTORESET) != 0)
       throw TrialFailure(BP_E_UNSUPPORTED, id,
                          fmt::format("keeps a memory of each episode ('{}', CARRY), but {} starts episodes itself "

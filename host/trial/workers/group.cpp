@@ -186,8 +186,9 @@ void WorkerGroup::Hear(Worker* worker, const Hello& hello) {
 
 void WorkerGroup::Hear(size_t i, const Ready& ready) {
   Worker& worker = workers_[i];
-  if (ready.turn != turn_.number || worker.ready)
-    Refuse(worker, fmt::format("expected one ready message for turn {}, got one for turn {}", turn_.number, ready.turn));
+  if (ready.turn != turn_.number)
+    Refuse(worker, fmt::format("expected a ready message for turn {}, got one for turn {}", turn_.number, ready.turn));
+  if (worker.ready) Refuse(worker, fmt::format("it sent two ready messages for turn {}", ready.turn));
   if (ready.request != request_)
     throw TrialFailure(
         BP_E_INTERNAL, setup_.learner,
@@ -209,8 +210,11 @@ void WorkerGroup::Hear(size_t i, const Score& score, CandidateScores* scores) {
 }
 
 void WorkerGroup::Hear(Worker* worker, const Done& done) {
-  if (done.turn != turn_.number || !end_sent_ || worker->done)
+  if (done.turn != turn_.number)
     Refuse(*worker, fmt::format("expected the end of turn {}, got the end of turn {}", turn_.number, done.turn));
+  if (!end_sent_ || worker->done)
+    Refuse(*worker,
+           fmt::format("it ended turn {} {}", done.turn, worker->done ? "twice" : "before the trial asked for its end"));
   worker->done = true;
   for (size_t p = 0; p < kPhaseCount; ++p) {
     phases_.ns[p] += done.phases.ns[p];

@@ -49,7 +49,7 @@ inline constexpr bp::OptionTable kOptions{
             "Length of an iteration in episodes of the env's step limit; 0: train_batch_size decides",
             {.unit = "episodes", .helps = "ram_near_limit-,out_of_memory-,vram_near_limit-,sync_overhead+,gpu_idle+"}),
     bp::Opt("minibatch_size", &Options::minibatch_size, "[0,)",
-            "Maximum agent samples per minibatch, all of equal size; 0: num_minibatches decides",
+            "Maximum agent samples per minibatch; all minibatches have equal size; 0: num_minibatches decides",
             {.unit = "samples",
              .aliases = "batch_size,sgd_minibatch_size",
              .helps = "update_bound+,gpu_idle+,gpu_saturated+,launch_bound+"}),

@@ -33,7 +33,7 @@ struct Options : on_policy::Options {
 inline constexpr bp::OptionTable kOptions{
     on_policy::kOptions,
     bp::Opt("minibatch_size", &Options::minibatch_size, "[1,)",
-            "Maximum samples per minibatch, all of equal size; larger ones cost less time per sample",
+            "Maximum samples per minibatch; all minibatches have equal size; larger ones cost less time per sample",
             {.unit = "samples",
              .aliases = "batch_size,sgd_minibatch_size",
              .helps = "update_bound+,gpu_idle+,gpu_saturated+,launch_bound+"}),

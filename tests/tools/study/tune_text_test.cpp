@@ -34,7 +34,8 @@ LearningCheck Checked(bool is_worse) {
 TEST(TuneText, ReportsTheGainOfTheFinalCheck) {
   const LearningCheck check = Checked(false);
   const std::string text = OutcomeText(TwoSteps(), &check, "SPS", 60);
-  EXPECT_THAT(text, HasSubstr("SPS of 2 kept steps, compared with the unchanged experiment (1,000): 1.71 to 1.96 times (95 %"));
+  EXPECT_THAT(text,
+              HasSubstr("SPS with 2 kept changes, compared with the unchanged experiment (1,000): 1.71 to 1.96 times (95"));
   EXPECT_THAT(text, HasSubstr("estimate 1.83"));
   EXPECT_THAT(text, Not(HasSubstr("2.10")));
 }

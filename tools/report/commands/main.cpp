@@ -29,7 +29,7 @@ constexpr Command kCommands[] = {
     {"--judge", "Judge a comparison by the trials so far", backplane::JudgeCommand},
     {"--gate", "Judge a change from a baseline against its limits", backplane::GateCommand},
     {"--explain", "Explain a finding", backplane::ExplainCommand},
-    {"--export", "Export results as a table, for TensorBoard or for Optuna", backplane::ExportCommand},
+    {"--export", "Export results to a table, to TensorBoard or to Optuna", backplane::ExportCommand},
     {"--film", "Combine an episode's pictures into one SVG", backplane::FilmCommand},
 };
 

@@ -65,7 +65,8 @@ class Times {
 
   Table Shares() const {
     Table table = Empty("time", "Share of the time of all threads, percent");
-    AddColumns("_pct", "%", "exclusive time over threads x time of the trial", true, &table);
+    AddColumns("_pct", "%", "time in these phases, without nested ones, divided by (threads x time of the trial)", true,
+               &table);
     AddColumns("_s", "s", "of all threads together", false, &table);
     table.notes.push_back(
         "environment: env_step, env_reset; action selection: infer; update: update_*, batch_build; transfer: obs_transfer, "
@@ -107,7 +108,9 @@ class Times {
       }
       if (largest < kShownPct) continue;
       shown.push_back(measure);
-      table.columns.push_back({name, name, "%", "exclusive time over threads x time of the trial", 0, 3, largest >= 1});
+      table.columns.push_back({name, name, "%",
+                               "time in this phase, without nested ones, divided by (threads x time of the trial)", 0, 3,
+                               largest >= 1});
     }
     for (size_t i = 0; i < rows_.size(); ++i) {
       for (const std::string& measure : shown) table.rows[i].push_back(CellOf(rows_[i], measure));

@@ -61,8 +61,8 @@ TEST(CheckSpec, RejectsAMemoryThatTheHostCannotKeep) {
   for (const char* name : {"x", "index"})  // EXTRA final_x; the host's final_index
     EXPECT_EQ(ErrorOfMemory(memory(name), {name, nullptr}),
               std::string("learner.x: channel '") + name +
-                  "': expected a different name, because the host keeps the last values of " + "episodes as 'final_" + name +
-                  "', got a name for which that one is taken");
+                  "': expected a name X for which 'final_X' is free, because the host keeps the last values of episodes " +
+                  "there, got one for which 'final_" + name + "' is taken");
   EXPECT_EQ(
       ErrorOfMemory(memory("hidden"), {"obs", "hidden", nullptr}, BP_FLAG_NATIVE_AUTORESET),
       "learner.x: keeps a memory of each episode ('hidden', CARRY), but env.x starts episodes itself (NATIVE_AUTORESET), so "

@@ -47,7 +47,8 @@ TEST(EnvInstance, RejectsChoicesWithoutAlternatives) {
 
 TEST(EnvInstance, RejectsBoundsForSomeElements) {
   EXPECT_EQ(Refusal([](bp_channel* c) { c[kObs].low = c[kObs].high = kTwoBounds, c[kObs].n_bounds = 2; }),
-            "env.toy: channel 'obs': expected bounds for none, for all or for each of its 3 elements, got n_bounds = 2");
+            "env.toy: channel 'obs': expected no bounds, one pair for all elements, or one pair for each of its 3 elements, "
+            "got n_bounds = 2");
 }
 
 TEST(EnvInstance, RejectsMissingBounds) {

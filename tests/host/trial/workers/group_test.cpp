@@ -280,7 +280,7 @@ TEST_F(Group, AWrongWorkerIsAnError) {
               HasSubstr("which was not assigned to it"));
   EXPECT_THAT(failure([](FakeWorker& w) { w.SayHello(), w.Hear(), w.Say(Ready{7, {}}); }), HasSubstr("got one for turn 7"));
   EXPECT_THAT(failure([](FakeWorker& w) { w.SayHello(), w.Hear(), w.Say(Done{.turn = 1, .phases = {}}); }),
-              HasSubstr("expected the end of turn"));
+              HasSubstr("it ended turn 1 before the trial asked for its end"));
   EXPECT_THAT(failure([](FakeWorker& w) { w.SayHello(), w.SayHello(); }), HasSubstr("got a second one"));
   EXPECT_THAT(failure([](FakeWorker& w) { w.Say(Ready{}); }), HasSubstr("expected its hello first, got a different message"));
 }
