@@ -142,7 +142,8 @@ TEST_F(RolloutInParts, EndWithTheWallTime) {
   EXPECT_EQ(run.exit, 0) << run.err;
   EXPECT_EQ(Metrics("late").size(), 0u);
   EXPECT_LT(Result("late")["wall_s"], 30);
-  EXPECT_THAT(Result("late")["warnings"].dump(), HasSubstr("budget.wall_time was over before iteration 1 collected all data"));
+  EXPECT_THAT(Result("late")["warnings"].dump(),
+              HasSubstr("budget.wall_time was over before iteration 1 had collected all data"));
 }
 
 // Its state is saved only between iterations, so the last one is completed. It takes 14 s.

@@ -145,7 +145,8 @@ sweep:
   const Finished plan = Run("tune toil.yaml --dry-run" + kWithFixtures);
   EXPECT_EQ(plan.exit, 0) << plan.err;
   EXPECT_THAT(plan.err, HasSubstr("note: point toil of the file is tuned"));
-  EXPECT_THAT(plan.out, AllOf(HasSubstr("at most 10m"), HasSubstr("8 trials, 4 per side"), HasSubstr("nothing was started")));
+  EXPECT_THAT(plan.out,
+              AllOf(HasSubstr("at most 10m"), HasSubstr("8 trials (4 per side, in turn)"), HasSubstr("nothing was started")));
   EXPECT_FALSE(std::filesystem::exists(dir_ / "outputs")) << "a dry run writes nothing";
   const Finished typo = Run("tune toil.yaml --point tool" + kWithFixtures);
   EXPECT_EQ(typo.exit, 2);
