@@ -47,7 +47,7 @@ TEST(TuneText, AProductOfStepsIsCalledSo) {
   EXPECT_THAT(OutcomeText(TwoSteps(), &worse, "SPS", 60), HasSubstr("2.10 times, the product"));
   // The check measures SPS only.
   const LearningCheck check = Checked(false);
-  EXPECT_THAT(OutcomeText(TwoSteps(), &check, "wall_s", 60), HasSubstr("2.10 times, the product"));
+  EXPECT_THAT(OutcomeText(TwoSteps(), &check, "wall_s", 60), HasSubstr("2.10 times, the\n  product"));
 }
 
 TEST(TuneText, HeadroomNamesItsSetting) {
