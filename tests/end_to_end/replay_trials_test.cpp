@@ -68,7 +68,7 @@ TEST_F(ReplayTrials, UnpackedTrialIsExtendedWithItsBuffer) {
   fs::remove(Buffer("without"));
   const Finished without = RunIn("without", more);
   EXPECT_NE(without.exit, 0);
-  EXPECT_THAT(without.err, HasSubstr("its learner's files, which it needs to resume"));
+  EXPECT_THAT(without.err, HasSubstr("because its learner's files were deleted at its end"));
   EXPECT_FALSE(fs::exists(Attempt("without", 2)));
 }
 
