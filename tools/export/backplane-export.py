@@ -86,6 +86,10 @@ def chosen(x, mask):
 # ---- policy.md --------------------------------------------------------------------------------------------------------------
 
 
+def count(n, what):
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
 def bound(values, i):
     value = values[i if len(values) > 1 else 0] if values else None
     return "none" if value is None else f"{value:g}"
@@ -123,7 +127,7 @@ def page(policy, about, files):
                 f"`{a['env']}` does not declare names and units (`bp.env.labels/1`); its README may explain the numbers.")
     per = "an agent" if action["scope"] == "agent" else "an env"
     lines = [f"# Policy of {a['experiment']}", "", about, "", "| file | use |", "|---|---|"] + [f"| `{name}` | {use} |" for name, use in files]
-    lines += ["", "## Observation", "", f"{policy.obs} float32 numbers of {per}, as `{a['env']}` returns them; do not scale them before. "
+    lines += ["", "## Observation", "", f"{count(policy.obs, 'float32 number')} of {per}, as `{a['env']}` returns them; do not scale them. "
               + ("The policy contains the statistics that normalize them." if policy.normalizer else "The policy uses them as they are.")
               + f" {declares}", "", *HEAD] + inputs
     lines += ["", "## Action", ""]
@@ -135,7 +139,7 @@ def page(policy, about, files):
         if policy.masks is not None:
             lines.append(f"`mask` holds {policy.outputs} flags like the channel `{policy.form['mask']}`: only choices with 1 are allowed.")
     else:
-        lines += [f"{policy.outputs} float32 numbers (`{action['name']}`), within these bounds, as the env received them in the trial.", "",
+        lines += [f"{count(policy.outputs, 'float32 number')} (`{action['name']}`) within these bounds, as the env received them in the trial.", "",
                   *HEAD] + element_rows(action, 0)
     if a["step_s"]:
         lines += ["", f"The env chose one action per {a['step_s']:g} s."]
@@ -270,7 +274,7 @@ def read(record):
 def main(record, to, version):
     policy, folder = read(record), pathlib.Path(to)
     a = policy.about
-    about = f"Policy of {a['learner']} for {a['env']}, trained in {a['experiment']} (trial {a['trial']}, {a['iterations']} iterations); Backplane {version}."
+    about = f"Policy of {a['learner']} for {a['env']}, trained in {a['experiment']} (trial {a['trial']}, {count(a['iterations'], 'iteration')}); Backplane {version}."
     about = about.replace("\\", "/").replace("*/", "* /").replace('"', "'")  # it stands in comments of C and Python
     folder.mkdir(parents=True, exist_ok=True)
     files = [("policy.c", "C99, with `policy.h`; needs no library"), ("policy.npz", "the arrays"), ("policy.py", "NumPy, with `policy.npz`")]

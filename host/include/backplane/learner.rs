@@ -51,7 +51,7 @@ pub mod abi {
         pub flags: u64,
     }
 
-    /// Of a rollout, `u` begins with horizon, policy_version and part.
+    /// For a rollout, `u` begins with horizon, policy_version and part.
     #[repr(C)]
     pub struct bp_request {
         pub struct_size: u32,

@@ -160,6 +160,9 @@ class Export(unittest.TestCase):
         self.assertIn("5 float32 numbers of an env", page)
         self.assertIn("`env.none` does not declare names and units", page)
         self.assertIn("one action per 0.02 s", page)
+        self.assertIn("(trial 0123, 3 iterations)", page)
+        self.expect_whole(Net([5, 1]), "50 actions")
+        self.assertIn("\n1 float32 number (`action`) within", (self.folder / "made/policy.md").read_text())
 
     def test_page_lists_declared_names_and_units(self):
         labels = [{"name": f"angle {i}", "unit": "rad"} for i in range(80)]
