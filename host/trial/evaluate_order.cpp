@@ -11,9 +11,8 @@ namespace {
 
 using Policy = Evaluator::Policy;
 
-constexpr uint64_t kMostChunkRows = 16;  // enough for one call of a learner
-constexpr uint64_t kEpisodesOfARow = 2;  // fewer rows idle at the end of a chunk than with one
-constexpr uint64_t kMostChunks = 256, kLeastChunks = 32;
+constexpr uint64_t kMostChunkRows = 8;  // enough for one call of a learner
+constexpr uint64_t kLeastChunks = 32;
 
 Policy PolicyOf(const std::string& word) {
   if (word == kZeroPolicy) return Policy::kZero;
@@ -115,9 +114,7 @@ class Player {
 
 EvaluationShape ShapeOfEvaluation(uint64_t episodes) {
   const uint64_t chunk_rows = std::clamp<uint64_t>(episodes / kLeastChunks, 1, kMostChunkRows);
-  const uint64_t of_a_chunk = chunk_rows * kEpisodesOfARow;
-  const uint64_t chunks = std::clamp<uint64_t>((episodes + of_a_chunk - 1) / of_a_chunk, 1, kMostChunks);
-  return {std::min(chunks * chunk_rows, episodes), chunk_rows};
+  return {RowsForEpisodes(episodes, chunk_rows), chunk_rows};
 }
 
 EvaluationAnswer PlayOrder(const EvaluationOrder& order, EnvInstance& env, LearnerInstance& learner, TrialThreads& threads,

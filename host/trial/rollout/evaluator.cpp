@@ -14,12 +14,29 @@ namespace {
 
 // An env that resets itself gets seeds for this many steps in advance.
 constexpr int64_t kSeedsAhead = 64;
+constexpr uint64_t kShareOfChunk = 16;  // a chunk plays this share of the episodes that are left
 
 std::string StepOfEvaluation(int64_t t) { return fmt::format("at step {} of the evaluation", t + 1); }
 
 bool FloorsUse(const bp_channel& c) { return c.role == BP_ROLE_ACTION || c.role == BP_ROLE_ACTION_MASK; }
 
 }  // namespace
+
+std::vector<uint64_t> EpisodesOfChunks(uint64_t episodes, uint64_t chunk_rows) {
+  std::vector<uint64_t> starts = {0};
+  while (starts.back() < episodes) {
+    const uint64_t left = episodes - starts.back();
+    starts.push_back(starts.back() + std::min(left, std::max(chunk_rows, left / kShareOfChunk)));
+  }
+  return starts;
+}
+
+uint64_t RowsForEpisodes(uint64_t episodes, uint64_t chunk_rows) {
+  const std::vector<uint64_t> starts = EpisodesOfChunks(episodes, chunk_rows);
+  uint64_t rows = 0;
+  for (size_t i = 1; i < starts.size(); ++i) rows += std::min(chunk_rows, starts[i] - starts[i - 1]);
+  return rows;
+}
 
 Evaluator::Evaluator(EnvInstance& env, LearnerInstance& learner, Runners runners, uint64_t chunk_rows, uint64_t seed,
                      const std::atomic<bool>& cancelled, std::function<void()> beat, uint64_t first_episode)
@@ -52,7 +69,10 @@ void Evaluator::CapEpisodes(uint64_t steps) {
   tracker_.LimitTo(cap_);
 }
 
-void Evaluator::PlayEpisodes(uint64_t n) { episodes_ = n; }
+void Evaluator::PlayEpisodes(uint64_t n) {
+  episodes_ = n;
+  starts_ = EpisodesOfChunks(n, chunk_rows_);
+}
 
 void Evaluator::FindActions() {
   const bp_channel* mask = bp::FindChannel(env_.spec(), BP_ROLE_ACTION_MASK);
@@ -207,10 +227,8 @@ void Evaluator::EndLate(uint64_t begin, const std::vector<uint8_t>& done, Evalua
 }
 
 Evaluator::Chunk Evaluator::ChunkOf(uint64_t begin, uint64_t end) const {
-  const uint64_t chunks = (env_.rows() + chunk_rows_ - 1) / chunk_rows_, number = begin / chunk_rows_;
-  const bool one_each = episodes_ == env_.rows();
-  const uint64_t first = one_each ? begin : episodes_ * number / chunks,
-                 past = one_each ? end : episodes_ * (number + 1) / chunks;
+  const uint64_t number = begin / chunk_rows_;
+  const uint64_t first = starts_.empty() ? begin : starts_[number], past = starts_.empty() ? end : starts_[number + 1];
   return {begin,
           end,
           first,
@@ -223,7 +241,7 @@ Evaluator::Chunk Evaluator::ChunkOf(uint64_t begin, uint64_t end) const {
 
 template <class Function>
 void Evaluator::ForEachRun(const Chunk& chunk, Function&& function) const {
-  if (episodes_ == env_.rows()) return function(chunk.begin, chunk.end);
+  if (starts_.empty()) return function(chunk.begin, chunk.end);
   const auto is_done = [&](uint64_t r) { return chunk.done[r - chunk.begin] != 0; };
   for (uint64_t begin = chunk.begin, end; begin < chunk.end; begin = end) {
     for (end = begin + 1; end < chunk.end && is_done(end) == is_done(begin);) ++end;

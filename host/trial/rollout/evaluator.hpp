@@ -51,6 +51,11 @@ struct EvaluationResult {
   std::map<std::string, std::vector<double>> infos;  // "ep/..." -> by episode
 };
 
+// The first episode of each chunk of rows, and `episodes` at the end. Early chunks play many episodes, so that their rows are
+// busy; late ones play one per row, so that threads end at about the same time. Independent of threads.
+std::vector<uint64_t> EpisodesOfChunks(uint64_t episodes, uint64_t chunk_rows);
+uint64_t RowsForEpisodes(uint64_t episodes, uint64_t chunk_rows);  // of these chunks; no row is without an episode
+
 class Evaluator {
  public:
   // Row r plays episode first_episode + r, and no other without PlayEpisodes.
@@ -70,9 +75,9 @@ class Evaluator {
   uint64_t chunk_rows() const { return chunk_rows_; }
   // The maximum length of an episode that the env does not end (SlotTracker::CapOf). 0, the default: no cap. [control]
   void CapEpisodes(uint64_t steps);
-  // Plays `n` episodes from first_episode on, at least one per row: a row that ends an episode starts the next one of its
-  // chunk. A chunk's episodes are fixed, so results do not depend on threads. Every started episode counts. Not for an env
-  // that resets itself or steps all rows together. [control]
+  // Plays `n` episodes from first_episode on: a row that ends an episode starts the next one of its chunk. The env has the
+  // rows of RowsForEpisodes. A chunk's episodes are fixed, so results do not depend on threads. Every started episode counts.
+  // Not for an env that resets itself or steps all rows together. [control]
   void PlayEpisodes(uint64_t n);
   uint64_t cap() const { return cap_; }
   // Truncates episodes of an env without a time limit at this time (NowNs). [control]
@@ -145,6 +150,7 @@ class Evaluator {
   std::vector<uint64_t> episode_;  // of each row, from 0
   std::vector<int64_t> start_;     // the call of each row's episode
   uint64_t episodes_;
+  std::vector<uint64_t> starts_;  // first episodes of chunks; empty: an episode per row
   std::vector<ActionChannel> actions_;
   ActionCheck action_check_;
   BoundsCheckGate gate_;

@@ -135,16 +135,17 @@ double ReturnOf(double length) { return length * (length - 1) / 2; }
 
 TEST(Carry, EachEpisodeOfAnEvaluationStartsFromZero) {
   const Carries carries;
-  for (const uint64_t rows : {1, 8, 16}) {
-    ToyTrial trial(rows, 2, 4);
-    Evaluator evaluator(*trial.env, *trial.learner, *trial.pool, 4, 7, trial.cancelled, [] {});
-    evaluator.PlayEpisodes(16);
+  constexpr uint64_t kEpisodes = 300;
+  for (const uint64_t chunk_rows : {1, 4, 16}) {
+    ToyTrial trial(RowsForEpisodes(kEpisodes, chunk_rows), 2, chunk_rows);
+    Evaluator evaluator(*trial.env, *trial.learner, *trial.pool, chunk_rows, 7, trial.cancelled, [] {});
+    evaluator.PlayEpisodes(kEpisodes);
     for (int repeat = 0; repeat < 2; ++repeat) {
       const EvaluationResult result = evaluator.Play(Evaluator::Policy::kLearner, trial.clocks);
-      ASSERT_EQ(result.returns.size(), 16u);
-      for (size_t e = 0; e < 16; ++e) EXPECT_EQ(result.returns[e], ReturnOf(result.lengths[e])) << rows << " rows, " << e;
-      if (rows == 16) continue;
-      ToyTrial one_each(16, 1, 4);
+      ASSERT_EQ(result.returns.size(), kEpisodes);
+      for (size_t e = 0; e < kEpisodes; ++e)
+        EXPECT_EQ(result.returns[e], ReturnOf(result.lengths[e])) << chunk_rows << " rows in a chunk, " << e;
+      ToyTrial one_each(kEpisodes, 1, 4);
       Evaluator other(*one_each.env, *one_each.learner, *one_each.pool, 4, 7, one_each.cancelled, [] {});
       EXPECT_EQ(other.Play(Evaluator::Policy::kLearner, one_each.clocks).lengths, result.lengths);
     }
@@ -233,11 +234,13 @@ TEST(Carry, AWriteBehindTheMemoryOfAnEvaluationIsFound) {
   const Carries carries;
   static int calls = 0;
   calls = 0;
-  ToyTrial trial(8, 1, 8);
+  constexpr uint64_t kEpisodes = 1600;
+  static const uint64_t rows = RowsForEpisodes(kEpisodes, 8);
+  ToyTrial trial(rows, 1, 8);
   Evaluator evaluator(*trial.env, *trial.learner, *trial.pool, 8, 7, trial.cancelled, [] {});
-  evaluator.PlayEpisodes(80);
+  evaluator.PlayEpisodes(kEpisodes);
   g_switches.on_act = [](const bp_act& act) {
-    if (act.step > 30 && calls++ == 0) static_cast<int32_t*>(act.out[2]->data)[8] = 1;
+    if (act.step > 30 && calls++ == 0) static_cast<int32_t*>(act.out[2]->data)[rows] = 1;
   };
   std::string sentence;
   try {

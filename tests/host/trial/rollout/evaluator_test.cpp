@@ -101,13 +101,13 @@ TEST(Evaluator, PlaysASingleEpisodeAndShowsItsStates) {
 }
 
 TEST(Evaluator, PlaysSeveralEpisodesPerRowLikeOneRowEach) {
-  constexpr uint64_t kEpisodes = 29;  // of 8 rows in chunks of 3, 3 and 2
+  constexpr uint64_t kEpisodes = 299;  // the first chunk of 3 rows plays 18, the last one 2 of 2 rows
   ToyTrial each(kEpisodes, 1);
   Evaluator one_each(*each.env, *each.learner, *each.pool, 4, 7, each.cancelled, [] {});
   for (const Policy policy : {Policy::kLearner, Policy::kZero, Policy::kUniform}) {
     const EvaluationResult wanted = one_each.Play(policy, each.clocks);
     for (const unsigned threads : {1u, 3u}) {
-      ToyTrial few(8, threads);
+      ToyTrial few(RowsForEpisodes(kEpisodes, 3), threads);
       Evaluator several(*few.env, *few.learner, *few.pool, 3, 7, few.cancelled, [] {});
       several.PlayEpisodes(kEpisodes);
       for (int again = 0; again < 2; ++again) {
@@ -123,13 +123,31 @@ TEST(Evaluator, PlaysSeveralEpisodesPerRowLikeOneRowEach) {
 
 TEST(Evaluator, CapsEachOfSeveralEpisodesPerRow) {
   const Endless endless(false);
-  ToyTrial trial(4, 2);
+  constexpr uint64_t kEpisodes = 101;
+  ToyTrial trial(RowsForEpisodes(kEpisodes, 2), 2);
   Evaluator evaluator(*trial.env, *trial.learner, *trial.pool, 2, 7, trial.cancelled, [] {});
-  evaluator.PlayEpisodes(11);
+  evaluator.PlayEpisodes(kEpisodes);
   evaluator.CapEpisodes(20);
   const EvaluationResult result = evaluator.Play(Policy::kLearner, trial.clocks);
-  EXPECT_EQ(result.lengths, std::vector<double>(11, 20));
-  EXPECT_EQ(result.capped, 11u);
+  EXPECT_EQ(result.lengths, std::vector<double>(kEpisodes, 20));
+  EXPECT_EQ(result.capped, kEpisodes);
+}
+
+TEST(Evaluator, EarlyChunksPlayManyEpisodesAndLateOnesOnePerRow) {
+  for (const uint64_t episodes : {1, 7, 8, 100, 1000, 12'345}) {
+    const std::vector<uint64_t> starts = EpisodesOfChunks(episodes, 8);
+    EXPECT_EQ(starts.front(), 0u);
+    EXPECT_EQ(starts.back(), episodes);
+    for (size_t i = 2; i < starts.size(); ++i) EXPECT_LE(starts[i] - starts[i - 1], starts[i - 1] - starts[i - 2]);
+    EXPECT_LE(starts.back() - starts[starts.size() - 2], 8u);
+    EXPECT_LE(starts[1], std::max(uint64_t{8}, episodes / 16));
+  }
+  EXPECT_EQ(EpisodesOfChunks(20, 8), (std::vector<uint64_t>{0, 8, 16, 20}));
+  EXPECT_EQ(RowsForEpisodes(20, 8), 20u);
+  EXPECT_EQ(EpisodesOfChunks(40, 1), (std::vector<uint64_t>{0,  2,  4,  6,  8,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
+                                                            23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40}));
+  EXPECT_EQ(RowsForEpisodes(40, 1), 35u);
+  EXPECT_LT(RowsForEpisodes(1000, 8), 400u);
 }
 
 TEST(Evaluator, ReportsEachPlayedChunk) {
