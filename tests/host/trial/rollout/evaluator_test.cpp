@@ -144,8 +144,9 @@ TEST(Evaluator, EarlyChunksPlayManyEpisodesAndLateOnesOnePerRow) {
   }
   EXPECT_EQ(EpisodesOfChunks(20, 8), (std::vector<uint64_t>{0, 8, 16, 20}));
   EXPECT_EQ(RowsForEpisodes(20, 8), 20u);
-  EXPECT_EQ(EpisodesOfChunks(40, 1), (std::vector<uint64_t>{0,  2,  4,  6,  8,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
-                                                            23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40}));
+  EXPECT_EQ(EpisodesOfChunks(40, 1),
+            (std::vector<uint64_t>{0,  2,  4,  6,  8,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
+                                   23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40}));
   EXPECT_EQ(RowsForEpisodes(40, 1), 35u);
   EXPECT_LT(RowsForEpisodes(1000, 8), 400u);
 }
