@@ -14,6 +14,8 @@ struct Batch {
   std::vector<T> obs, action, next_obs;  // [n, obs], [n, actions], [n, obs]
   std::vector<T> reward, discount;       // [n]
   std::vector<T> weight;                 // [n] of the values' loss; empty: 1
+  // [n, actions] as `action`, of the step at next_obs; 1 if the window ended an episode. Empty unless the learner needs it.
+  std::vector<T> next_action;
 };
 
 template <class T>

@@ -1,6 +1,7 @@
 #include "off_policy/experience.hpp"
 
 #include <algorithm>
+#include <string>
 
 namespace backplane::off_policy {
 namespace {
@@ -36,9 +37,21 @@ Experience::Experience(const bp::LearnerSetup& setup, const Options& options, co
       width_(action.width),
       obs_are_bytes_(bp::NeedChannel(*setup.env, BP_ROLE_OBS).dtype.bits == 8),
       weighted_(options.prioritized_replay),
+      follows_(action.follows),
       replay_(setup.host, ReplayShape(options, setup, shape, action.width), {.obs = shape.obs_name, .action = action.name}),
-      sampler_(&replay_, SamplerOptionsOf(options), setup.seed) {
+      sampler_(&replay_, SamplerOptionsOf(options, action.follows), setup.seed) {
   CheckLastObservations(*setup.env);
+  const uint64_t needed = static_cast<uint64_t>(options.n_step) + (follows_ ? 1 : 0);
+  if (replay_.capacity() < needed)
+    throw bp::ConfigError("buffer_size: expected at least " + std::to_string(needed * setup.rows) + " transitions (n_step" +
+                          (follows_ ? " + 1" : "") + ", of " + std::to_string(setup.rows) + " envs), got " +
+                          std::to_string(options.buffer_size));
+}
+
+uint64_t Experience::Store(const bp::Delivery& part) {
+  const uint64_t frames = replay_.Store(part);
+  sampler_.OnStored(frames);
+  return frames;
 }
 
 bool Experience::Draw(uint64_t number, Batch<float>* out) {
@@ -49,6 +62,7 @@ bool Experience::Draw(uint64_t number, Batch<float>* out) {
   out->obs.resize(size(n * obs_)), out->next_obs.resize(size(n * obs_)), out->action.resize(size(n * width_));
   out->reward.resize(size(n)), out->discount.resize(size(n));
   if (weighted_) out->weight.resize(size(n));
+  if (follows_) out->next_action.assign(size(n * width_), 1);
   for (int64_t i = 0; i < n; ++i) {
     const replay::Window window = sampler_.At(starts_[i]);
     CopyObs(window.obs, obs_are_bytes_, obs_, &out->obs[i * obs_]);
@@ -56,6 +70,8 @@ bool Experience::Draw(uint64_t number, Batch<float>* out) {
     std::copy_n(static_cast<const float*>(window.action), width_, &out->action[i * width_]);
     out->reward[i] = static_cast<float>(window.reward), out->discount[i] = static_cast<float>(window.discount);
     if (weighted_) out->weight[i] = starts_[i].weight;
+    if (window.next_action != nullptr)
+      std::copy_n(static_cast<const float*>(window.next_action), width_, &out->next_action[i * width_]);
   }
   return true;
 }

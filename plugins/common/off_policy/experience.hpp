@@ -16,14 +16,17 @@ namespace backplane::off_policy {
 struct StoredAction {
   const char* name;
   int64_t width;
+  bool follows = false;  // batches have next_action, so the newest frame is not sampled yet
 };
 
 class Experience {
  public:
-  // Throws bp::Unsupported for an env that loses the last observations of truncated episodes.
+  // Throws bp::Unsupported for an env that loses the last observations of truncated episodes, bp::ConfigError for a buffer that
+  // is too small for n_step.
   Experience(const bp::LearnerSetup& setup, const Options& options, const rl::EnvShape& shape, const StoredAction& action);
 
-  void Store(const bp::Delivery& part) { sampler_.OnStored(replay_.Store(part)); }
+  // Returns the number of frames.
+  uint64_t Store(const bp::Delivery& part);
   // A batch for gradient step `number`. False if no transition is admissible.
   bool Draw(uint64_t number, Batch<float>* out);
   // The errors [n] of the last batch's values.
@@ -36,7 +39,7 @@ class Experience {
 
  private:
   int64_t batch_size_, obs_, width_;
-  bool obs_are_bytes_, weighted_;
+  bool obs_are_bytes_, weighted_, follows_;
   bp::Replay replay_;
   replay::Sampler sampler_;
   std::vector<replay::Start> starts_;

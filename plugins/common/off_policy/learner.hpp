@@ -31,11 +31,13 @@ class Learner : public bp::OffPolicy {
   void Save(const bp::Writer& writer) const {
     WriteTrainer(writer, trainer_);
     SaveSchedule(writer);
+    SaveExploration(writer, false);
     experience_.Save(writer);
   }
   void Load(const bp::Reader& reader) {
     ReadTrainer(reader, &trainer_);
     LoadSchedule(reader);
+    LoadExploration(reader);
     experience_.Load(reader);
     trainer_.Refresh(false);
     if (experience_.frames() != frames()) BeginEmpty();  // in a next stage
@@ -44,10 +46,12 @@ class Learner : public bp::OffPolicy {
   void SavePolicy(const bp::Writer& writer) const {
     WritePolicy(writer, trainer_);
     SaveRandom(writer);
+    SaveExploration(writer, !planned());  // before the first plan, a policy is one to begin with
   }
   void LoadPolicy(const bp::Reader& reader) {
     ReadPolicy(reader, &trainer_);
     LoadRandom(reader);
+    LoadExploration(reader);
     trainer_.Refresh(false);
   }
   // The loaded policy acts from the first step.
@@ -66,6 +70,7 @@ class Learner : public bp::OffPolicy {
         trainer_(std::move(trainer)),
         experience_(setup, options, shape, stored) {
     spec_.ActIn(shape.obs_name);
+    if (!shape.mask_name.empty()) spec_.ActIn(shape.mask_name);
     for (const char* name : {shape.obs_name.c_str(), "reward", "terminated", "truncated"}) spec_.Keep(name);
     spec_.ActOut(shape.action);
     spec_.Extra(stored.name, {stored.width});
@@ -75,6 +80,12 @@ class Learner : public bp::OffPolicy {
 
   // Gradient step `number` along batch_.
   virtual void Learn(uint64_t number) = 0;
+
+  // A schedule of exploration, part of the state and of the policy. `ended`: as after EndExploration, which is called if a
+  // loaded policy acts from the first step.
+  virtual void SaveExploration(const bp::Writer& /*writer*/, bool /*ended*/) const {}
+  virtual void LoadExploration(const bp::Reader& /*reader*/) {}
+  virtual void EndExploration() {}
 
   uint64_t seed_;
   Trainer trainer_;
@@ -87,6 +98,7 @@ class Learner : public bp::OffPolicy {
   // The loaded policy acts from the first step, with an empty ring.
   void BeginEmpty() {
     BeginWithPolicy();
+    EndExploration();
     bp::RecordFact(host(), "replay", "empty at the start, with a loaded policy");
     experience_.Clear();
   }

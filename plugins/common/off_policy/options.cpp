@@ -17,8 +17,9 @@ bp::OffPolicySchedule ScheduleOf(const Options& o) {
           .learning_starts = o.learning_starts};
 }
 
-replay::SamplerOptions SamplerOptionsOf(const Options& o) {
+replay::SamplerOptions SamplerOptionsOf(const Options& o, bool follow) {
   return {.n_step = static_cast<uint64_t>(o.n_step),
+          .follow = follow,
           .gamma = o.gamma,
           .prioritized = o.prioritized_replay,
           .alpha = o.priority_alpha,

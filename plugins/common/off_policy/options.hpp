@@ -58,6 +58,6 @@ inline constexpr bp::OptionTable kOptions{
 };
 
 bp::OffPolicySchedule ScheduleOf(const Options& options);
-replay::SamplerOptions SamplerOptionsOf(const Options& options);
+replay::SamplerOptions SamplerOptionsOf(const Options& options, bool follow);
 
 }  // namespace backplane::off_policy

@@ -120,8 +120,7 @@ template <class T>
 double TwinCritics<T>::SmallerGradient(const Batch<T>& batch, const T* action, T* dq) {
   Both([&](int64_t q) { ActionValues(batch, action, q); });
   for (Judge& judge : judges_) judge.chosen.clear();
-  for (int64_t i = 0; i < batch.n; ++i)
-    judges_[judges_[1].work.head[i] < judges_[0].work.head[i] ? 1 : 0].chosen.push_back(i);
+  for (int64_t i = 0; i < batch.n; ++i) judges_[judges_[1].work.head[i] < judges_[0].work.head[i] ? 1 : 0].chosen.push_back(i);
   Both([&](int64_t q) { ActionGradient(q, dq); });
   double smaller = 0;
   for (const Judge& judge : judges_)
