@@ -8,7 +8,6 @@ namespace {
 const Settings kBase = {{"hidden", "[16, 12]"}, {"batch_size", "16"}, {"learning_starts", "40"},       {"horizon", "20"},
                         {"train_freq", "1"},    {"lr", "0.003"},      {"target_update_interval", "12"}};
 
-
 class DqnUpdate : public ::testing::TestWithParam<ReplayCase> {};
 
 TEST_P(DqnUpdate, EqualsTheOracle) { ExpectTheOraclesSteps(GetParam(), kBase); }

@@ -7,7 +7,6 @@ namespace {
 
 const Settings kBase = {{"hidden", "[16, 12]"}, {"batch_size", "16"}, {"learning_starts", "40"}, {"horizon", "20"}};
 
-
 class Td3Update : public ::testing::TestWithParam<ReplayCase> {};
 
 TEST_P(Td3Update, EqualsTheOracle) { ExpectTheOraclesSteps(GetParam(), kBase); }

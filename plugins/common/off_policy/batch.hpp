@@ -6,7 +6,7 @@
 
 namespace backplane::off_policy {
 
-// n transitions. `action` is what the learner stores for an action; `discount` weighs the value of `next_obs`: 0 if the episode
+// n transitions. `action` has the numbers that the learner stores; `discount` weighs the value of `next_obs`: 0 if the episode
 // terminated.
 template <class T>
 struct Batch {

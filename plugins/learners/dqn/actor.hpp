@@ -9,7 +9,7 @@
 
 namespace backplane::dqn {
 
-// Outputs of `act`, in this order: for the env, and what is stored (Net::stored).
+// Outputs of `act`, in this order: for the env, and for the replay buffer (Net::stored).
 enum Output { kAction, kStored };
 
 class Actor {

@@ -61,8 +61,7 @@ void Trainer<T>::UpdateActor(const Batch<T>& batch, UpdateStats* stats) {
   Grow(&dq_, size);
   stats->actor_loss = -critics_.FirstGradient(batch, present_.action.data(), dq_.data()) / static_cast<double>(batch.n);
   const T share = T(1) / static_cast<T>(batch.n);
-  for (int64_t i = 0; i < size; ++i)
-    present_.work.d_head[i] = -share * dq_[i] * (1 - present_.action[i] * present_.action[i]);
+  for (int64_t i = 0; i < size; ++i) present_.work.d_head[i] = -share * dq_[i] * (1 - present_.action[i] * present_.action[i]);
   std::fill_n(actor_.gradient(), net_.actor_size, T{0});
   Backward<T>(net_.actor, actor_weights_, batch.obs.data(), nullptr, batch.n, &present_.work, actor_.gradient());
   Descend(options_.lr, options_.grad_clip, stats->actor_loss, parallel_, &actor_);

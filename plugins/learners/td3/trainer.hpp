@@ -1,5 +1,6 @@
-// Gradient steps of TD3 (Fujimoto et al., arXiv 1802.09477), in the order of Stable-Baselines3: critics; in each policy_delay-th
-// step then the actor and all target networks. Losses and gradients are fused on the CPU. T is float, or double for tests.
+// Gradient steps of TD3 (Fujimoto et al., arXiv 1802.09477), in the order of Stable-Baselines3: critics; in each
+// policy_delay-th step then the actor and all target networks. Losses and gradients are fused on the CPU. T is float, or double
+// for tests.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,8 @@ std::vector<double> Epsilons(ReplayTrial& trial) { return trial.host().metrics["
 TEST(Dqn, EpsilonFallsOverEnvSteps) {
   ReplayTrial trial(With({{"epsilon_initial", "0.9"}, {"epsilon_final", "0.1"}, {"epsilon_steps", "800"}}));
   for (int i = 0; i < 5; ++i) ASSERT_EQ(trial.Iterate(), BP_OK) << trial.error();
-  EXPECT_THAT(Epsilons(trial), testing::Pointwise(testing::DoubleNear(1e-9), std::vector<double>{.7, .5, .3, .1, .1})) << "2 rows";
+  EXPECT_THAT(Epsilons(trial), testing::Pointwise(testing::DoubleNear(1e-9), std::vector<double>{.7, .5, .3, .1, .1}))
+      << "2 rows";
 }
 
 TEST(Dqn, EpsilonFallsOverAShareOfTheBudget) {
@@ -50,7 +51,8 @@ TEST(Dqn, ExploresWithProbabilityEpsilon) {
 
 TEST(Dqn, ALoadedPolicyExploresWithTheFinalEpsilon) {
   const Settings settings = With({{"epsilon_steps", "100000"}, {"epsilon_final", "0"}, {"lr", "1e-300"}});
-  ReplayTrial first(settings), started(settings), greedy(With({{"epsilon_steps", "0"}, {"epsilon_final", "0"}, {"lr", "1e-300"}}));
+  ReplayTrial first(settings), started(settings),
+      greedy(With({{"epsilon_steps", "0"}, {"epsilon_final", "0"}, {"lr", "1e-300"}}));
   ASSERT_EQ(first.Iterate(), BP_OK);
   for (ReplayTrial* each : {&started, &greedy}) {
     ASSERT_EQ(each->StartPolicy(first.SavedPolicy()), BP_OK) << each->error();
@@ -76,7 +78,8 @@ TEST(Dqn, TargetsFollowEnvSteps) {
     if (target(trial) != before) changes.push_back(3 * i);
     before = target(trial);
   }
-  EXPECT_EQ(changes, (std::vector<int64_t>{6, 12, 15, 21, 27, 30})) << "the ends of the parts with frames 5, 10, 15, 20, 25, 30";
+  EXPECT_EQ(changes, (std::vector<int64_t>{6, 12, 15, 21, 27, 30}))
+      << "the ends of the parts with frames 5, 10, 15, 20, 25, 30";
 }
 
 TEST(Dqn, MaskedChoicesAreNeverTaken) {
@@ -86,7 +89,8 @@ TEST(Dqn, MaskedChoicesAreNeverTaken) {
     const auto& [actions, mask] = std::pair{trial.env_actions(), trial.stored().mask};
     ASSERT_EQ(actions.size() * ReplayTrial::kActions, mask.size());
     EXPECT_GT(std::count(mask.begin(), mask.end(), 0), 50);
-    for (size_t i = 0; i < actions.size(); ++i) EXPECT_TRUE(mask[i * ReplayTrial::kActions + static_cast<size_t>(actions[i])]) << i;
+    for (size_t i = 0; i < actions.size(); ++i)
+      EXPECT_TRUE(mask[i * ReplayTrial::kActions + static_cast<size_t>(actions[i])]) << i;
     EXPECT_LT(*std::min_element(actions.begin(), actions.end()), *std::max_element(actions.begin(), actions.end()));
   }
 }

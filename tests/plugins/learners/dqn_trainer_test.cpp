@@ -1,13 +1,12 @@
 // The losses and gradients of DQN by themselves, without host and replay buffer, in double: compared with differences of the
 // loss, hand-made numbers and properties.
-#include "trainer.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "backplane/rng.h"
+#include "trainer.hpp"
 
 namespace backplane::dqn {
 namespace {

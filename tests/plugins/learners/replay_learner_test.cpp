@@ -119,8 +119,8 @@ TEST(BACKPLANE_LEARNER, AResumeDoesNotActRandomlyAgain) {
 // Between two updates of the targets, with priorities and n steps.
 TEST(BACKPLANE_LEARNER, ResumesBitEqual) {
   for (const char* prioritized : {"false", "true"}) {
-    const Settings settings = WithRareTargets(
-        {{"prioritized_replay", prioritized}, {"n_step", "3"}, {"buffer_size", "30"}, {"train_freq", "2"}});
+    const Settings settings =
+        WithRareTargets({{"prioritized_replay", prioritized}, {"n_step", "3"}, {"buffer_size", "30"}, {"train_freq", "2"}});
     ReplayTrial whole(settings), part(settings);
     for (int i = 0; i < 10; ++i) {
       ASSERT_EQ(whole.Iterate(), BP_OK) << whole.error();

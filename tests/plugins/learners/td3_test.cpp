@@ -13,7 +13,11 @@ using test_support::ReplayTrial;
 
 // Stored actions of a net that does not learn.
 std::vector<float> Actions(const std::string& noise) {
-  ReplayTrial trial({{"hidden", "[8]"}, {"batch_size", "8"}, {"learning_starts", "0"}, {"horizon", "400"}, {"lr", "1e-300"},
+  ReplayTrial trial({{"hidden", "[8]"},
+                     {"batch_size", "8"},
+                     {"learning_starts", "0"},
+                     {"horizon", "400"},
+                     {"lr", "1e-300"},
                      {"action_noise", noise}});
   EXPECT_EQ(trial.Iterate(), BP_OK) << trial.error();
   return trial.stored().action;
@@ -36,7 +40,8 @@ TEST(Td3, ExploresWithGaussianNoiseWithinTheBounds) {
 
 // The critics step each time, the actor and the targets every second time.
 TEST(Td3, DelaysTheActor) {
-  ReplayTrial trial({{"hidden", "[8]"}, {"batch_size", "8"}, {"learning_starts", "0"}, {"horizon", "9"}, {"policy_delay", "3"}});
+  ReplayTrial trial(
+      {{"hidden", "[8]"}, {"batch_size", "8"}, {"learning_starts", "0"}, {"horizon", "9"}, {"policy_delay", "3"}});
   ASSERT_EQ(trial.Iterate(), BP_OK) << trial.error();
   EXPECT_EQ(trial.host().metrics["train/critic_loss"].size(), 9u);
   EXPECT_EQ(trial.host().metrics["train/actor_loss"].size(), 3u);
@@ -44,8 +49,8 @@ TEST(Td3, DelaysTheActor) {
 
 // A file with a policy has no target actor, so it begins as a copy.
 TEST(Td3, APolicyDeterminesTheTargetActor) {
-  const std::map<std::string, std::string> settings = {{"hidden", "[8]"}, {"batch_size", "8"}, {"learning_starts", "0"},
-                                                       {"horizon", "20"}};
+  const std::map<std::string, std::string> settings = {
+      {"hidden", "[8]"}, {"batch_size", "8"}, {"learning_starts", "0"}, {"horizon", "20"}};
   ReplayTrial first(settings), second(settings), third(settings);
   for (int i = 0; i < 3; ++i) ASSERT_EQ(first.Iterate(), BP_OK);
   ASSERT_EQ(second.Iterate(), BP_OK);

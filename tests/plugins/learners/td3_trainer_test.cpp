@@ -1,13 +1,12 @@
 // The losses and gradients of TD3 by themselves, without host and replay buffer, in double: compared with differences of the
 // losses, and properties.
-#include "trainer.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "backplane/rng.h"
+#include "trainer.hpp"
 
 namespace backplane::td3 {
 namespace {
