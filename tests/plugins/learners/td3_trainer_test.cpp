@@ -87,7 +87,7 @@ TEST(Td3Trainer, ActorsGradientIsTheDerivativeOfItsLoss) {
   }
 }
 
-// The noise moves only the targets, and never beyond its limit.
+// The noise moves only the targets, never beyond its limit, and no action beyond 1.
 TEST(Td3Trainer, TargetNoiseIsClipped) {
   const auto loss = [](double noise, double clip, double scale) {
     Settings setup;
@@ -100,6 +100,7 @@ TEST(Td3Trainer, TargetNoiseIsClipped) {
   EXPECT_EQ(loss(.2, .5, 1e6), loss(.2, .5, 1e7));
   EXPECT_NE(loss(.2, .5, 1e6), loss(.2, .4, 1e6));
   EXPECT_EQ(loss(.2, 0, 1), loss(0, .5, 1));
+  EXPECT_EQ(loss(.2, 5, 1e6), loss(.2, 9, 1e6));
 }
 
 TEST(Td3Trainer, ActorAndTargetsWaitForTheDelay) {
