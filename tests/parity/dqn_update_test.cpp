@@ -25,7 +25,7 @@ const ReplayCase kCases[] = {
     {"AsManyAsSteps", {{"gradient_steps", "-1"}}, {{"train_freq", "5"}}, false},
     {"GradClip", {{"grad_clip", "0.05"}}},
     {"Tanh", {{"activation", "tanh"}}, {}, false},
-    {"Double", {{"double_q", "true"}}},
+    {"Double", {{"double_q", "true"}}, {{"lr", "0.01"}, {"target_update_interval", "60"}}},
     {"Dueling", {{"dueling", "true"}}, {}, false},
     {"DoubleDueling", {{"double_q", "true"}}, {{"dueling", "true"}}},
     {"NStep", {{"n_step", "3"}}},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "off_policy/biases.hpp"
 #include "rl/policy_form.hpp"
 
 namespace backplane::dqn {
@@ -30,7 +31,9 @@ Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const rl
       epsilon_(options.epsilon_initial, options.epsilon_final, options.epsilon_steps, setup.rows),
       target_frames_(std::max<uint64_t>(options.target_update_interval / setup.rows, 1)),
       metrics_(setup.host, kMetrics) {
-  InitParams({{&net.tower, trainer_.optimizer().params()}}, seed_);
+  const TowerParams tower{&net.tower, trainer_.optimizer().params()};
+  InitParams({tower}, seed_);
+  InitBiases({tower}, seed_);
   trainer_.Refresh(true);
   policy_form_ = rl::TextOf({.obs = {shape.obs_name},
                              .action = shape.action_name,

@@ -2,6 +2,7 @@
 
 #include "backplane/rng.h"
 #include "nn/normals.hpp"
+#include "off_policy/biases.hpp"
 #include "rl/policy_form.hpp"
 
 namespace backplane::td3 {
@@ -29,7 +30,9 @@ Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const rl
                                           net.actor_size + net.critics_size),
       actor_(net, shape, options.action_noise),
       metrics_(setup.host, kMetrics) {
-  InitParams(net, seed_, trainer_.actor().params(), trainer_.critics().params());
+  float *const actor = trainer_.actor().params(), *const critics = trainer_.critics().params();
+  InitParams(net, seed_, actor, critics);
+  InitBiases({{&net.actor, actor}, {&net.critics[0], critics}, {&net.critics[1], critics}}, seed_);
   trainer_.Refresh(true);
   policy_form_ = rl::TextOf({.obs = {shape.obs_name},
                              .action = shape.action_name,

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "backplane/rng.h"
+#include "off_policy/biases.hpp"
 #include "trainer.hpp"
 
 namespace backplane::dqn {
@@ -115,6 +116,19 @@ TEST(DqnTrainer, ForbiddenChoicesAreNoTargets) {
     for (double& r : one.batch.next_action) r = 1;
     EXPECT_EQ(one.Update().loss, free);
   }
+}
+
+TEST(DqnTrainer, InitialBiasesAreUniform) {
+  const Net net({4, 2, {100}});
+  std::vector<float> params(static_cast<size_t>(net.size));
+  InitBiases({{&net.tower, params.data()}}, 1);
+  const nn::Layer &first = net.tower.hidden[0], &head = net.tower.head;
+  const auto [least, most] = std::minmax_element(&params[first.bias], &params[first.bias + first.out]);
+  EXPECT_NEAR(*least, -.5, .05);
+  EXPECT_NEAR(*most, .5, .05);
+  EXPECT_EQ(std::count(params.begin(), params.end(), 0.f), net.size - first.out - head.out) << "only biases";
+  EXPECT_LT(std::abs(params[head.bias]), .1);
+  EXPECT_NE(params[head.bias], params[head.bias + 1]);
 }
 
 TEST(DqnTrainer, TargetMovesByTau) {

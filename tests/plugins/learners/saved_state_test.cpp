@@ -224,6 +224,10 @@ TEST(SavedTd3, IsReadAndHeldToItsShape) {
   EXPECT_EQ(trainer.actor_target()[1], 8);
   EXPECT_EQ(trainer.targets()[5], 6);
   EXPECT_EQ(trainer.updates(), 9u);
+  // A policy has no target actor, so it is read as a copy.
+  const std::string policy = Written([&](const bp::Writer& writer) { td3::WritePolicy(writer, trainer); });
+  EXPECT_EQ(Refusal(policy, [&](const bp::Reader& reader) { td3::ReadPolicy(reader, &trainer); }), "");
+  EXPECT_EQ(trainer.actor_target(), (std::vector<float>{1, 2}));
   EXPECT_THAT(Refusal(state(static_cast<float>(kNaN), 6), read), HasSubstr("the actor's target network: expected finite"));
   EXPECT_THAT(Refusal(state(8, static_cast<float>(kNaN)), read), HasSubstr("target networks: expected finite"));
 }

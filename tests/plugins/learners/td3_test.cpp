@@ -47,16 +47,5 @@ TEST(Td3, DelaysTheActor) {
   EXPECT_EQ(trial.host().metrics["train/actor_loss"].size(), 3u);
 }
 
-// A file with a policy has no target actor, so it begins as a copy.
-TEST(Td3, APolicyDeterminesTheTargetActor) {
-  const std::map<std::string, std::string> settings = {
-      {"hidden", "[8]"}, {"batch_size", "8"}, {"learning_starts", "0"}, {"horizon", "20"}};
-  ReplayTrial first(settings), second(settings), third(settings);
-  for (int i = 0; i < 3; ++i) ASSERT_EQ(first.Iterate(), BP_OK);
-  ASSERT_EQ(second.Iterate(), BP_OK);
-  for (ReplayTrial* each : {&second, &third}) ASSERT_EQ(each->StartPolicy(first.SavedPolicy()), BP_OK) << each->error();
-  EXPECT_EQ(second.SavedPolicy(), third.SavedPolicy());
-}
-
 }  // namespace
 }  // namespace backplane
