@@ -179,7 +179,7 @@ TEST(BACKPLANE_LEARNER, APolicyStartsATrialWithoutRandomActionsAndUpdates) {
 
 // The host compares: a started learner's policy is the one that it got.
 TEST(BACKPLANE_LEARNER, APolicyToBeginWithStaysTheSame) {
-  ReplayTrial fresh(With({})), started(With({}));
+  ReplayTrial fresh(WithRareTargets({})), started(WithRareTargets({}));
   const std::string policy = fresh.SavedPolicy();
   ASSERT_EQ(started.StartPolicy(policy), BP_OK) << started.error();
   EXPECT_EQ(started.SavedPolicy(), policy);
