@@ -1,12 +1,33 @@
-#include "humanoid_model.hpp"
+#include "mujoco/humanoid_model.hpp"
 
-namespace humanoid {
+namespace mj {
 
 // The armature of hip_y and the stiffness of the knee differ between left and right; this is part of the task.
 namespace {
 
+// What differs between the poses, by the words in kModelXml.
+constexpr struct {
+  const char *word, *standing, *lying;
+} kDifferences[] = {
+    {"MODEL", "humanoid", "humanoidstandup"},
+    {"TORSO", "0 0 1.4", "0 0 0.105"},
+    {"HEAD", "0 0 0.19", "-0.15 0 0"},
+    {"WAIST", "-0.01 -0.06 -0.12 -0.01 0.06 -0.12", "0.11 -0.06 0 0.11 0.06 0"},
+    {"LWAIST", "-0.01 0 -0.26", "0.21 0 0"},
+    {"PELVIS", "0 0 -0.165", "0.165 0 0"},
+    {"RTHIGH", "0 -0.1 -0.04", "0 -0.1 0"},
+    {"RFEMUR", "0 0 0 0 0.01 -0.34", "0 0 0 0.34 0.01 0"},
+    {"RSHIN", "0 0.01 -0.403", "0.403 0.01 0"},
+    {"TIBIA", "0 0 0 0 0 -0.3", "0 0 0 0.3 0 0"},
+    {"FOOT", "0 0 -0.45", "0.35 0 -0.1"},
+    {"LTHIGH", "0 0.1 -0.04", "0 0.1 0"},
+    {"LHIP", "-110 20", "-120 20"},
+    {"LFEMUR", "0 0 0 0 -0.01 -0.34", "0 0 0 0.34 -0.01 0"},
+    {"LSHIN", "0 -0.01 -0.403", "0.403 -0.01 0"},
+};
+
 constexpr char kModelXml[] = R"(
-<mujoco model='humanoid'>
+<mujoco model='MODEL'>
   <compiler angle='degree' inertiafromgeom='true'/>
   <option integrator='RK4' timestep='0.003' solver='PGS' iterations='50'/>
   <default>
@@ -24,43 +45,43 @@ constexpr char kModelXml[] = R"(
 
   <worldbody>
     <geom name='floor' type='plane' size='20 20 0.125' condim='3' friction='1 0.1 0.1'/>
-    <body name='torso' pos='0 0 1.4'>
+    <body name='torso' pos='TORSO'>
       <freejoint name='root'/>
       <geom name='chest' size='0.07' fromto='0 -0.07 0 0 0.07 0'/>
-      <geom name='head' type='sphere' size='0.09' pos='0 0 0.19'/>
-      <geom name='waist' size='0.06' fromto='-0.01 -0.06 -0.12 -0.01 0.06 -0.12'/>
+      <geom name='head' type='sphere' size='0.09' pos='HEAD'/>
+      <geom name='waist' size='0.06' fromto='WAIST'/>
 
-      <body name='lwaist' pos='-0.01 0 -0.26' quat='1 0 -0.002 0'>
+      <body name='lwaist' pos='LWAIST' quat='1 0 -0.002 0'>
         <joint name='abdomen_z' class='trunk' axis='0 0 1' pos='0 0 0.065' range='-45 45' stiffness='20'/>
         <joint name='abdomen_y' class='trunk' axis='0 1 0' pos='0 0 0.065' range='-75 30'/>
         <geom name='lwaist' size='0.06' fromto='0 -0.06 0 0 0.06 0'/>
-        <body name='pelvis' pos='0 0 -0.165' quat='1 0 -0.002 0'>
+        <body name='pelvis' pos='PELVIS' quat='1 0 -0.002 0'>
           <joint name='abdomen_x' class='trunk' axis='1 0 0' pos='0 0 0.1' range='-35 35'/>
           <geom name='butt' size='0.09' fromto='-0.02 -0.07 0 -0.02 0.07 0'/>
 
-          <body name='right_thigh' pos='0 -0.1 -0.04'>
+          <body name='right_thigh' pos='RTHIGH'>
             <joint name='right_hip_x' class='hip' axis='1 0 0' range='-25 5'/>
             <joint name='right_hip_z' class='hip' axis='0 0 1' range='-60 35'/>
             <joint name='right_hip_y' class='hip' axis='0 1 0' range='-110 20' stiffness='20' armature='0.008'/>
-            <geom name='right_thigh' size='0.06' fromto='0 0 0 0 0.01 -0.34'/>
-            <body name='right_shin' pos='0 0.01 -0.403'>
+            <geom name='right_thigh' size='0.06' fromto='RFEMUR'/>
+            <body name='right_shin' pos='RSHIN'>
               <joint name='right_knee' class='knee'/>
-              <geom name='right_shin' size='0.049' fromto='0 0 0 0 0 -0.3'/>
-              <body name='right_foot' pos='0 0 -0.45'>
+              <geom name='right_shin' size='0.049' fromto='TIBIA'/>
+              <body name='right_foot' pos='FOOT'>
                 <geom name='right_foot' type='sphere' size='0.075' pos='0 0 0.1'/>
               </body>
             </body>
           </body>
 
-          <body name='left_thigh' pos='0 0.1 -0.04'>
+          <body name='left_thigh' pos='LTHIGH'>
             <joint name='left_hip_x' class='hip' axis='-1 0 0' range='-25 5'/>
             <joint name='left_hip_z' class='hip' axis='0 0 -1' range='-60 35'/>
-            <joint name='left_hip_y' class='hip' axis='0 1 0' range='-110 20' stiffness='20'/>
-            <geom name='left_thigh' size='0.06' fromto='0 0 0 0 -0.01 -0.34'/>
-            <body name='left_shin' pos='0 -0.01 -0.403'>
+            <joint name='left_hip_y' class='hip' axis='0 1 0' range='LHIP' stiffness='20'/>
+            <geom name='left_thigh' size='0.06' fromto='LFEMUR'/>
+            <body name='left_shin' pos='LSHIN'>
               <joint name='left_knee' class='knee' stiffness='1'/>
-              <geom name='left_shin' size='0.049' fromto='0 0 0 0 0 -0.3'/>
-              <body name='left_foot' pos='0 0 -0.45'>
+              <geom name='left_shin' size='0.049' fromto='TIBIA'/>
+              <body name='left_foot' pos='FOOT'>
                 <geom name='left_foot' type='sphere' size='0.075' pos='0 0 0.1'/>
               </body>
             </body>
@@ -121,6 +142,14 @@ constexpr char kModelXml[] = R"(
 
 }  // namespace
 
-std::string ModelXml() { return kModelXml; }
+std::string HumanoidXml(Pose pose) {
+  std::string xml = kModelXml;
+  for (const auto& [word, standing, lying] : kDifferences) {
+    const std::string quoted = std::string("'") + word + "'";
+    for (size_t at; (at = xml.find(quoted)) != std::string::npos;)
+      xml.replace(at + 1, quoted.size() - 2, pose == Pose::kStanding ? standing : lying);
+  }
+  return xml;
+}
 
-}  // namespace humanoid
+}  // namespace mj
