@@ -2,7 +2,10 @@
 from .model import Goal, Part
 from .readers import counts, joined, pairs, rate, spreads
 
-TASKS = {"ant": "Ant", "humanoid": "Humanoid", "half_cheetah": "HalfCheetah"}  # tasks with a frame_skip, whose plain loop is known
+SCALED = {"ant": "Ant", "humanoid": "Humanoid", "half_cheetah": "HalfCheetah"}  # also measured on 2 threads
+# Tasks with a frame_skip, whose plain loop is known.
+TASKS = {**SCALED, "hopper": "Hopper", "humanoid_standup": "HumanoidStandup", "inverted_double_pendulum": "InvertedDoublePendulum",
+         "inverted_pendulum": "InvertedPendulum", "pusher": "Pusher", "reacher": "Reacher", "swimmer": "Swimmer", "walker2d": "Walker2d"}
 PHYSICS = {**TASKS, "quadruped_stand": "QuadrupedStand"}
 LOOP = "a plain loop, one `mjData` per row"
 RAW = {"ant": (1.03, 1.2), "humanoid": (1.03, 1.05), "half_cheetah": (1.03, 1.15)}  # floors and targets
@@ -18,12 +21,12 @@ def pairs_of(goals):
 
 def raw(task, threads):
     figure = f"E_env/{threads}/{task}"
-    goals = (Goal(figure, f"stepping {TASKS[task]}, 64 rows, 1 thread", *RAW[task], over=LOOP),) if threads == 1 else ()
+    goals = (Goal(figure, f"stepping {TASKS[task]}, 64 rows, 1 thread", *RAW.get(task, (1.03, None)), over=LOOP),) if threads == 1 else ()
     return Part(figure, f"raw physics / host on {threads} thread{'s' * (threads > 1)}, the same trace, CPU time, {TASKS[task]}",
                 command=("{bench}/bench_host", "raw", f"{{plugins}}/env_{task}.so", "rows=64", "horizon=128", f"threads={threads}", pairs_of(goals)),
                 quick=("horizon=4", "pairs=1"),
                 read=pairs(figure, "E_cpu", **{f"host_cpu_us__{threads}__{task}": "host_cpu_us", f"raw_cpu_us__{threads}__{task}": "raw_cpu_us"}),
-                targets=("bench_host", f"env_{task}"), minutes=0.2 if task == "half_cheetah" else 0.6 if goals else 0.2, goals=goals)
+                targets=("bench_host", f"env_{task}"), minutes=0.6 if goals and task in ("ant", "humanoid") else 0.2, goals=goals)
 
 
 # rows -> (chunk, floors and targets of some tasks)
@@ -42,7 +45,8 @@ def scaling(task, rows):
                 minutes=0.5 if goals else 0.1 if task in ("half_cheetah", "quadruped_stand") else 0.2, goals=goals)
 
 
-STEPPING = [part for task in PHYSICS for part in (*((raw(task, 1), raw(task, 2)) if task in TASKS else ()), *(scaling(task, rows) for rows in SCALING))]
+STEPPING = [part for task in PHYSICS for part in (*((raw(task, 1),) if task in TASKS else ()), *((raw(task, 2),) if task in SCALED else ()),
+                                                  *((scaling(task, rows) for rows in SCALING) if task in SCALED or task not in TASKS else ()))]
 
 def grid(name, title, floor, target, *options):
     figure = f"uav_grid{name}"
@@ -100,7 +104,7 @@ PLANS = [
          command=("{here}/host.py", "dry_run", "--build", "{build}"), quick=("--quick",), targets=("backplane", "env_ant", "learner_ppo"), minutes=0.3,
          goals=(Goal("dry_run_s", "`run --dry-run` of 10,000 points", None, 1, unit="s", lower=True),)),
     Part("start", "load the plugin, make, bind and reset 64 rows: wall time until the first step can begin, a fresh process each",
-         command=("{here}/host.py", "start", "--build", "{build}"), quick=("--quick",), targets=("bench_host", *(f"env_{task}" for task in PHYSICS)),
+         command=("{here}/host.py", "start", "--build", "{build}"), quick=("--quick",), targets=("bench_host", *(f"env_{task}" for task in (*SCALED, "quadruped_stand"))),
          goals=(Goal("start_ms/ant", "plugin and 64 rows of Ant ready for the first step", 60, 15, unit="ms", lower=True),)),
     Part("shim", "cost of the shim above each trial: /bin/true with and without it, from a trial's death to Wait's return, 64 shims",
          command=("{bench}/bench_host", "shim", "{program}", "pairs=100"), quick=("pairs=1",), targets=("bench_host", "backplane"), minutes=0.3,

@@ -1,5 +1,6 @@
 """Parts that measure peers, each in its own Python (peers.py), with the same nets and settings in both arms."""
 from .model import Goal, Part
+from .parts_host import SCALED, TASKS
 from .readers import figures, joined, lines, spreads
 
 HERE = "{here}/peers/"
@@ -20,6 +21,7 @@ def step(task, title, shipped, rows="64 rows, 2 threads"):
 
 STEP = [
     step("ant", "Ant", (1.15, 1.22)), step("humanoid", "Humanoid", (1.25, 1.35)), step("half_cheetah", "HalfCheetah", (1.2, 1.3)),
+    *(step(task, title, (1.25, None)) for task, title in TASKS.items() if task not in SCALED),
     Part("step/cartpole", "stepping CartPole, compared with EnvPool and Gymnasium's NumPy vector env, 1,024 rows, one core",
          command=(HERE + "step.py", "--venv", "{gymnasium.parent.parent}", "--task", "cartpole", *BUILD), quick=("--rounds", "1", "--seconds", "0.1"),
          pythons=("gymnasium",), targets=("bench_host", "env_cartpole"), minutes=0.6,
