@@ -64,12 +64,12 @@ inline constexpr char kModelXml[] = R"(
     <body name='object' pos='0.45 -0.05 -0.275'>
       <joint name='object_y' class='slide' axis='0 1 0'/>
       <joint name='object_x' class='slide' axis='1 0 0'/>
-      <geom type='cylinder' size='0.05 0.05' density='0.01' contype='1' rgba='0.9 0.62 0 1'/>
+      <geom type='cylinder' size='0.05 0.05 0.05' density='0.01' contype='1' rgba='0.9 0.62 0 1'/>
     </body>
     <body name='goal' pos='0.45 -0.05 -0.323'>
       <joint name='goal_y' class='slide' axis='0 1 0'/>
       <joint name='goal_x' class='slide' axis='1 0 0'/>
-      <geom type='cylinder' size='0.08 0.001' density='0.00001' rgba='0.76 0.07 0.12 1'/>
+      <geom type='cylinder' size='0.08 0.001 0.1' density='0.00001' rgba='0.76 0.07 0.12 1'/>
     </body>
   </worldbody>
 

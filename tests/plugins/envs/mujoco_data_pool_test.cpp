@@ -13,7 +13,6 @@
 #include "mujoco/humanoid_model.hpp"
 #include "mujoco/simulation.hpp"
 #include "pusher_model.hpp"
-#include "swimmer_model.hpp"
 #include "walker2d_model.hpp"
 
 namespace {
@@ -31,7 +30,6 @@ const SharingTask kSharing[] = {{"ant", ant::ModelXml(), 1},
                                 {"humanoid", mj::HumanoidXml(mj::Pose::kStanding), 0.4},
                                 {"humanoid_standup", mj::HumanoidXml(mj::Pose::kLying), 0.4},
                                 {"pusher", pusher::kModelXml, 2},
-                                {"swimmer", swimmer::kModelXml, 1},
                                 {"walker2d", walker2d::kModelXml, 1}};
 
 mj::Model Prepared(const std::string& xml) { return mj::Quickened(mj::LoadText("task.xml", xml), "task.xml", xml); }
@@ -214,9 +212,9 @@ TEST(MuJoCoDataPool, GoWithTheLastRow) {
 
 // All pairs that may touch, in the order of MuJoCo's own search. Everything else that a simulation reads is unchanged.
 TEST_P(SharedData, HasItsPairsWrittenOut) {
-  const std::map<std::string, int> pairs = {
-      {"ant", 13},   {"half_cheetah", 8}, {"hopper", 7},  {"humanoid", 126}, {"humanoid_standup", 126},
-      {"pusher", 0}, {"swimmer", 0},      {"walker2d", 7}};
+  const std::map<std::string, int> pairs = {{"ant", 13},       {"half_cheetah", 8},       {"hopper", 7},
+                                            {"humanoid", 126}, {"humanoid_standup", 126}, {"pusher", 0},
+                                            {"walker2d", 7}};
   EXPECT_EQ(model_->npair, pairs.at(GetParam().name));
   EXPECT_EQ(model_->nbody, plain_->nbody);
   EXPECT_TRUE(std::equal(plain_->body_mass, plain_->body_mass + plain_->nbody, model_->body_mass));
