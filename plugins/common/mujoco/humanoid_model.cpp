@@ -5,7 +5,7 @@ namespace mj {
 // The armature of hip_y and the stiffness of the knee differ between left and right; this is part of the task.
 namespace {
 
-// What differs between the poses, by the words in kModelXml.
+// Differences between the poses, by the words in kModelXml.
 constexpr struct {
   const char *word, *standing, *lying;
 } kDifferences[] = {

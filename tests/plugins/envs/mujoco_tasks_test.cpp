@@ -122,7 +122,7 @@ std::vector<double> StateOfRow(const harness::Env& env, uint64_t row, int64_t n)
   return state;
 }
 
-TEST_P(TaskNoise, IsThatOfTheTask) {
+TEST_P(TaskNoise, HasTheSpreadOfTheOptions) {
   constexpr uint64_t kRows = 400;
   const Noise& task = GetParam();
   harness::Env env(FileOfTask(task.task), kRows, 1, task.options);
@@ -164,7 +164,7 @@ TEST(MuJoCoTasks, PlaceTheThingsOfAnArmWhereTheyBelong) {
   EXPECT_GT(farthest, 0.19);
 }
 
-// The rewards of random episodes add up, and nothing is paid for health at the end.
+// The rewards of random episodes add up, and the term for health is 0 at the end.
 void ExpectTerms(const char* task, const std::vector<const char*>& terms, double constant, bool ends) {
   harness::Env env(FileOfTask(task), 1);
   int ended = 0;
@@ -207,7 +207,7 @@ std::string Rejection(const char* task, const json& options) {
   return "no error";
 }
 
-TEST(MuJoCoTasks, RejectModelsThatLackWhatTheFormulasNeed) {
+TEST(MuJoCoTasks, RejectModelsWithoutPartsOfTheFormulas) {
   const std::string path = testing::TempDir() + "mujoco_tasks_test_cart.xml";
   const auto with = [&](const std::string& joint) {
     std::ofstream(path) << "<mujoco><worldbody><body pos='0 0 1'><joint name='j' type='" << joint
@@ -260,7 +260,7 @@ TEST(MuJoCoTasks, RejectContradictoryOptions) {
 }
 
 // Each number of an observation has a name; a sine has no unit.
-TEST(MuJoCoTasks, NameWhatTheyObserve) {
+TEST(MuJoCoTasks, NameTheirObservations) {
   const auto labels = [](auto* row, const char* task) {
     using Row = std::remove_pointer_t<decltype(row)>;
     harness::Single<Row> single(task);
