@@ -57,6 +57,13 @@ def grid(name, title, floor, target, *options):
                 goals=(Goal(f"{figure}_M_per_s", f"UAV grid, {title}, one core", floor, target, unit="M agent-steps/s"),))
 
 
+def small(task, title, floor):
+    return Part(task, f"million {title} steps per CPU second, 1,024 rows in calls of 256",
+                **cost(f"{{plugins}}/env_{task}.so", "rows=1024", "chunk_rows=256", "horizon=128"), targets=("bench_host", f"env_{task}"),
+                read=joined(rate(f"{task}_M_per_s", "cpu_us"), counts(**{f"{task}_allocations_per_step": "allocations_per_step"})),
+                goals=(Goal(f"{task}_M_per_s", f"{title}, 1,024 rows, one core", floor, unit="M steps/s"),))
+
+
 SMALL = [
     Part("null_env", "CPU time per env step of an env that does nothing, 64 rows, autoreset and statistics on",
          **cost("{tests}/env_null.so", "rows=64", "chunk_rows=64", "horizon=2000"), targets=("bench_host", "env_null"),
@@ -72,6 +79,8 @@ SMALL = [
          quick=("pairs=1", "horizon=16"), targets=("bench_host", "env_cartpole"), minutes=0.1,
          read=joined(pairs("cartpole_over_loop", "ratio_cpu"), rate("cartpole_loop_M_per_s", "loop_cpu_us")),
          goals=(Goal("cartpole_over_loop", "CartPole, 1,024 rows, one core", None, 0.9, over="a plain loop in C"),)),
+    small("acrobot", "Acrobot", 2),
+    small("mountain_car", "MountainCar", 30),
     Part("agents", "CPU time per env step of a 4-agent env, 4,096 rows / 64 rows, rows x steps constant",
          command=("{here}/host.py", "agents", "--build", "{build}"), quick=("--quick", "--pairs", "1"), targets=("bench_host", "env_null_agents"),
          goals=(Goal("agents_4096_over_64", "4 agents: cost at 4,096 rows / at 64", 1.5, 1.1, lower=True),)),

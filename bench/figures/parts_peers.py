@@ -22,6 +22,12 @@ def step(task, title, shipped, rows="64 rows, 2 threads"):
 STEP = [
     step("ant", "Ant", (1.15, 1.22)), step("humanoid", "Humanoid", (1.25, 1.35)), step("half_cheetah", "HalfCheetah", (1.2, 1.3)),
     *(step(task, title, (1.25, None)) for task, title in TASKS.items() if task not in SCALED),
+    *(Part(f"step/{task}", f"stepping {title}, compared with EnvPool and Gymnasium's sync, 1,024 rows, one core",
+           command=(HERE + "step.py", "--venv", "{gymnasium.parent.parent}", "--task", task, *BUILD), quick=("--rounds", "1", "--seconds", "0.1"),
+           pythons=("gymnasium",), targets=("bench_host", f"env_{task}"), minutes=0.6,
+           goals=(Goal(f"step/{task}/envpool", f"stepping {title}, 1,024 rows, one core", over="EnvPool"),
+                  Goal(f"step/{task}/gymnasium", f"stepping {title}, 1,024 rows, one core", over="Gymnasium's sync")))
+      for task, title in (("acrobot", "Acrobot"), ("mountain_car", "MountainCar"))),
     Part("step/cartpole", "stepping CartPole, compared with EnvPool and Gymnasium's NumPy vector env, 1,024 rows, one core",
          command=(HERE + "step.py", "--venv", "{gymnasium.parent.parent}", "--task", "cartpole", *BUILD), quick=("--rounds", "1", "--seconds", "0.1"),
          pythons=("gymnasium",), targets=("bench_host", "env_cartpole"), minutes=0.6,

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Compares env stepping with the peers, in turn, and prints ours / peer: as shipped, and each divided by its own raw rate.
 
-  bench/peers/step.py --venv VENV [--task ant|humanoid|half_cheetah|...|cartpole] [--rounds N] [--seconds S]
+  bench/peers/step.py --venv VENV [--task TASK] [--rounds N] [--seconds S]
 
-The second ratio measures the host; the first one also includes the build of MuJoCo. CartPole needs no library and by default runs 1,024
-rows on one core. The last line is a JSON object. See README.md for the environment.
+The second ratio measures the host; the first one also includes the build of MuJoCo. Classic control tasks need no library and by default
+run 1,024 rows on one core. The last line is a JSON object. See README.md for the environment.
 """
 import argparse
 import json
@@ -23,7 +23,9 @@ TASKS = {"ant": ("Ant-v5", 15000), "humanoid": ("Humanoid-v5", 14000), "half_che
          "hopper": ("Hopper-v5", 60000), "humanoid_standup": ("HumanoidStandup-v5", 10000),
          "inverted_double_pendulum": ("InvertedDoublePendulum-v5", 100000), "inverted_pendulum": ("InvertedPendulum-v5", 300000),
          "pusher": ("Pusher-v5", 50000), "reacher": ("Reacher-v5", 200000), "swimmer": ("Swimmer-v5", 100000),
-         "walker2d": ("Walker2d-v5", 40000), "cartpole": ("CartPole-v1", 25000000)}
+         "walker2d": ("Walker2d-v5", 40000),
+         "acrobot": ("Acrobot-v1", 2000000), "cartpole": ("CartPole-v1", 25000000), "mountain_car": ("MountainCar-v0", 25000000)}
+SMALL = {"acrobot": "sync", "cartpole": "numpy", "mountain_car": "sync"}  # Gymnasium's fastest vector env
 FILES = {"humanoid_standup": "humanoidstandup", "pusher": "pusher_v5", "walker2d": "walker2d_v5"}  # names of Gymnasium's models
 
 
@@ -46,9 +48,9 @@ def main():
     parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--modes", nargs="+")
     args = parser.parse_args()
-    small = args.task == "cartpole"
+    small = args.task in SMALL
     args.rows, args.threads = args.rows or (1024 if small else 64), args.threads or (1 if small else 2)
-    args.modes = args.modes or (["envpool/sync", "gymnasium/numpy"] if small else ["envpool/sync", "envpool/async", "gymnasium/sync", "gymnasium/async"])
+    args.modes = args.modes or (["envpool/sync", "gymnasium/" + SMALL[args.task]] if small else ["envpool/sync", "envpool/async", "gymnasium/sync", "gymnasium/async"])
     python = args.venv / "bin/python"
     packages = next(args.venv.glob("lib/python3*/site-packages"))
     plugins = args.build / "lib/backplane/plugins"
