@@ -2,7 +2,7 @@
 
 Reads one JSON object per line from stdin and answers each with one JSON line on stdout; "error" holds a message.
 
-  {"options": {..}, "base": {..}, "seed": 1, "before": hex of the learner's state, "after": [hex of it after each iteration],
+  {"options": {..}, "base": {..}, "seed": 1, "choices": [names of channels], "before": hex of the learner's state, "after": [hex of it after each iteration],
    "rollouts": [{name: {"shape": [..], "values": [..]}}], "progress": [..]}
   -> {"distance": {"params": x, ..}, "without": x, "largest": x, "losses": [[policy, value], ..]}
       distance: between the learner's and these results, `params` in lengths of the update. without: the same between these results and
@@ -17,8 +17,11 @@ class State:
     def __init__(self, text):
         saved = oracle.Saved(text)
         _, flags, self.obs, self.actions = saved.take("Q", 4)
-        self.discrete, self.tanh, self.shared, self.sde, remembers = (bool(flags >> bit & 1) for bit in range(5))
+        _, self.tanh, self.shared, self.sde, remembers, several = (bool(flags >> bit & 1) for bit in range(6))
         self.memory = saved.take("Q") if remembers else 0
+        plain = [("choice" if flags & 1 else "numbers", self.actions)]
+        count = saved.take("Q") if several else 0
+        self.parts = [(("numbers", "choice", "bits")[saved.take("Q")], saved.take("Q")) for _ in range(count)] or plain
         self.actor = [int(n) for n in saved.array("<u8")]
         self.critic = [int(n) for n in saved.array("<u8")]
         self.params, self.m, self.v = (saved.array("<f4") for _ in range(3))
@@ -88,19 +91,51 @@ class Net:
     def log_prob_and_entropy(self, obs, action, mask):
         hidden = self.hidden(self.trunk, obs)
         head = self.policy(hidden)
-        if self.state.discrete:
-            log_probs = oracle.masked_log_probs(head, mask)
-            return log_probs.gather(-1, action.long().unsqueeze(-1)).squeeze(-1), oracle.entropy_of(log_probs)
+        logp = entropy = outputs = numbers = choices = flags = 0
+        for kind, n in self.state.parts:
+            own = head[..., outputs : outputs + n]
+            outputs += n
+            if kind == "numbers":
+                normal = torch.distributions.Normal(own, self.deviations(hidden, own, numbers))
+                more = [each.sum(-1) for each in (normal.log_prob(action.numbers[..., numbers : numbers + n]), normal.entropy())]
+                numbers += n
+            elif kind == "bits":
+                bits = torch.distributions.Bernoulli(logits=own)
+                more = [each.sum(-1) for each in (bits.log_prob(action.choices[..., choices : choices + n]), bits.entropy())]
+                choices += n
+            else:
+                log_probs = oracle.masked_log_probs(own, None if mask is None else mask[..., flags : flags + n])
+                taken = action.choices[..., choices : choices + 1].long()
+                more = log_probs.gather(-1, taken).squeeze(-1), oracle.entropy_of(log_probs)
+                choices, flags = choices + 1, flags + n
+            logp, entropy = logp + more[0], entropy + more[1]
+        return logp, entropy
+
+    def deviations(self, hidden, mean, first):
         if self.state.sde:  # the noise sends no gradient to the latent, as in SB3
             std = self.log_std.exp().reshape(-1, self.state.actions)
-            variance = hidden.detach() ** 2 @ std**2 + 1e-6
-        else:
-            variance = (2 * self.log_std).exp().expand_as(head)
-        normal = torch.distributions.Normal(head, variance.sqrt())
-        return normal.log_prob(action).sum(-1), normal.entropy().sum(-1)
+            return (hidden.detach() ** 2 @ std**2 + 1e-6).sqrt()
+        return self.log_std[first : first + mean.shape[-1]].exp().expand_as(mean)
 
 
-def iterate(state, rollout, options, seed, progress):
+class Action:
+    """The numbers, and the choices and bits, of samples."""
+
+    def __init__(self, numbers, choices):
+        self.numbers, self.choices = numbers, choices
+
+    @staticmethod
+    def of(rollout, names):
+        """`names`: the channels with choices and bits."""
+        choices = [getattr(rollout, name).reshape(*rollout.reward.shape, -1).double() for name in names]
+        numbers = rollout.raw_action.double() if rollout.has("raw_action") else None
+        return Action(numbers, torch.cat(choices, -1) if choices else None)
+
+    def map(self, function):
+        return Action(*(None if each is None else function(each) for each in (self.numbers, self.choices)))
+
+
+def iterate(state, rollout, options, choices, seed, progress):
     """One iteration, in place; returns the expected log-probabilities and values of the actor's steps, and the losses of each gradient
     step."""
     o = options
@@ -111,7 +146,7 @@ def iterate(state, rollout, options, seed, progress):
         return ((x - norm.mean) / (norm.var + 1e-8).sqrt()).clamp(-10, 10) if o["normalize_obs"] else x
 
     obs = normalized(rollout.obs.double())
-    action = rollout.action if state.discrete else rollout.raw_action.double()
+    action = Action.of(rollout, choices)
     mask = rollout.action_mask[:steps] if rollout.has("action_mask") else None
     net = Net(state, state.params)
     done = rollout.terminated.bool() | rollout.truncated.bool()
@@ -164,14 +199,16 @@ def iterate(state, rollout, options, seed, progress):
         part = slice(t, min(t + length, steps)), slice(row, row + 1)
         return net.remembered(obs[part], carry[t, row : row + 1], fresh[part])
 
-    columns = [flat(x) for x in (obs[:steps], action, old_logp, advantage, target, values[:steps])] + [flat(mask) if mask is not None else None]
+    action = action.map(flat)
+    columns = [flat(x) for x in (obs[:steps], old_logp, advantage, target, values[:steps])] + [flat(mask) if mask is not None else None]
     kls, stopped = [], False
     for _ in range(o["num_epochs"]):
         order = torch.tensor(oracle.shuffled(n, seed, state.epochs))
         state.epochs += 1
         for begin, end in oracle.parts(n, -(-n // most)):
             picked = torch.cat([pieces[i] for i in order[begin:end]])
-            x, taken, before, adv, goal, value, allowed = (c[picked] if c is not None else None for c in columns)
+            x, before, adv, goal, value, allowed = (c[picked] if c is not None else None for c in columns)
+            taken = action.map(lambda each: each[picked])
             if o["normalize_advantages"] and len(adv) > 1:
                 adv = (adv - adv.mean()) / (adv.std() + 1e-8)
             params = state.params.clone().requires_grad_(True)
@@ -216,7 +253,7 @@ def answer(request):
     for rollout, before, after, progress in zip(rollouts, states, states[1:], request["progress"]):
         ours, theirs, plain = State(before), State(after), State(before)
         begin = ours.params.clone()
-        logp, value, each = iterate(ours, rollout, request["options"], request["seed"], progress)
+        logp, value, each = iterate(ours, rollout, request["options"], request["choices"], request["seed"], progress)
         losses += each
         largest = max(largest, float((theirs.params - ours.params).abs().max()))
         found = {
@@ -236,7 +273,7 @@ def answer(request):
         for name, x in found.items():
             distance[name] = max(distance.get(name, 0.0), x)
         if request.get("base"):
-            iterate(plain, rollout, request["base"], request["seed"], progress)
+            iterate(plain, rollout, request["base"], request["choices"], request["seed"], progress)
             without = max(without, oracle.apart(plain.params, ours.params, begin))
     return {"distance": distance, "without": without, "largest": largest, "losses": losses}
 

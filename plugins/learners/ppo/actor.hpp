@@ -4,14 +4,16 @@
 #include <vector>
 
 #include "backplane/learner.hpp"
+#include "backplane/rng.h"
 #include "net.hpp"
 #include "normalizer.hpp"
 #include "options.hpp"
 
 namespace backplane::ppo {
 
-// Outputs of `act`, in this order; the memory follows as the last, if there is one.
-enum Output { kAction, kLogp, kValue, kRawAction };
+// Outputs of `act` behind the actions, in this order; kRawAction only if there are numbers. The memory, if there is one, is the
+// last.
+enum Output { kLogp, kValue, kRawAction };
 
 class Actor {
  public:
@@ -42,10 +44,17 @@ class Actor {
   void ReadMemory(const bp_act& act, Buffers* buffers) const;
   void WriteMemory(const bp_act& act, const Buffers& buffers) const;
   void ActRow(const bp_act& act, int64_t row, const float* head, float value, const float* latent, Buffers* buffers);
+  // Draws one distribution, number k of its channel, for the row; returns its log-probability.
+  double Draw(const bp_act& act, const bp_tensor* out, int64_t row, int64_t k, const Distribution& part, const float* head,
+              bp_rng* rng);
+  double DrawNumbers(const bp_act& act, const bp_tensor* out, int64_t row, const Distribution& part, const float* mean,
+                     const float* latent, Buffers* buffers);
+  const bp_tensor* Out(const bp_act& act, int output) const { return act.out[actions_.size() + static_cast<size_t>(output)]; }
   double DrawSde(const bp_act& act, int64_t row, const float* mean, const float* latent, Buffers* buffers, float* out);
   const double* Noise(const bp_act& act, int64_t row, Buffers* buffers);
 
   Net net_;
+  std::vector<ActionChannel> actions_;
   bool masked_;
   std::vector<float> low_, high_;
   const ObsNormalizer* obs_norm_;

@@ -15,8 +15,8 @@ namespace backplane::ppo {
 struct Samples {
   int64_t n = 0;
   std::vector<float> obs, action, logp, advantage, ret, value;  // obs are normalised
-  std::vector<int64_t> choice;                                  // discrete actions
-  std::vector<uint8_t> mask;                                    // discrete actions with a mask
+  std::vector<int64_t> choice;                                  // choices and bits
+  std::vector<uint8_t> mask;                                    // of the choices, if there is one
 };
 
 // Reuses its memory for all iterations.
@@ -42,11 +42,12 @@ class Batch {
  private:
   static Minibatch<float> View(const Samples& samples, int64_t n);
   void Resize(int64_t n, Samples* samples) const;
+  void TakeChoices(const bp::Delivery& delivery, int64_t rows);
   void TakeSequences(const bp::Delivery& delivery, int64_t rows);
 
-  int64_t obs_, actions_, carry_, sequence_;
-  bool discrete_;
-  std::string obs_name_, action_name_, mask_name_;
+  int64_t obs_, numbers_, choices_, flags_, carry_, sequence_;  // numbers of each per sample; flags_: 0: no mask
+  std::string obs_name_, mask_name_;
+  std::vector<ActionChannel> actions_;
   Samples all_, part_;
   std::vector<int64_t> order_;
   SequenceSet sequences_;

@@ -32,7 +32,7 @@ class Fused final : public Gradient<T> {
                                                : RunCritic(context, params, part, gradient, work);
                                 });
     if (net_.log_stds() > 0 && !net_.sde) {
-      for (int64_t k = 0; k < net_.actions; ++k) out[net_.log_std + k] -= static_cast<T>(options.entropy_coeff);
+      for (int64_t k = 0; k < net_.log_stds(); ++k) out[net_.log_std + k] -= static_cast<T>(options.entropy_coeff);
     }
     return context.Stats(sums);
   }
@@ -141,7 +141,7 @@ class Fused final : public Gradient<T> {
 
   void ClearActor(T* gradient, Work* w) const {
     w->net.actor.Reserve(net_.actor, most_rows_, true);
-    w->d_log_std.assign(net_.actions, 0);
+    w->d_log_std.assign(net_.action.numbers, 0);
     std::fill(gradient + net_.actor.begin, gradient + net_.actor.end, T{0});
     std::fill_n(gradient + net_.log_std, net_.log_stds(), T{0});
     if (!net_.sde) return;

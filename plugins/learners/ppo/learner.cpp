@@ -17,6 +17,11 @@ uint64_t SdeSteps(const Options& options, uint64_t rows) {
                                      : HorizonOf(options.train_batch_size, rows);
 }
 
+std::string HeadText(const EnvShape& shape) {
+  if (!shape.distributions.is_plain()) return R"({"kind":"several"})";
+  return shape.low.empty() ? rl::DiscreteHead(shape.distributions.outputs) : rl::ContinuousHead(shape.low, shape.high, false);
+}
+
 }  // namespace
 
 // All nets are multi-layer perceptrons, so auto is the fused implementation unless an option requires a GPU.
@@ -103,13 +108,13 @@ void Learner::DescribePolicy(const EnvShape& shape) {
   const uint64_t params = ShapeOf(net_).size() + sizeof(uint64_t);  // after their number
   const uint64_t statistics = params + static_cast<uint64_t>(net_.size) * sizeof(float);
   rl::MlpForm form{.obs = {shape.obs_name},
-                   .action = shape.action_name,
+                   .action = shape.actions.front().name,
                    .mask = shape.mask_name,
                    .layers = AllLayers(net_.actor),
                    .activation = net_.actor.activation,
                    .numbers_at = params,
                    .dtype = "float32",
-                   .head = rl::HeadOf(shape),
+                   .head = HeadText(shape),
                    .critic = net_.carry() > 0 ? nn::Trunk() : AllLayers(net_.critic),
                    .memory = net_.actor.memory,
                    .carry = "memory",
@@ -124,14 +129,14 @@ void Learner::DescribeSpec(const EnvShape& shape) {
   spec_.ActIn(shape.obs_name);
   if (!shape.mask_name.empty()) spec_.ActIn(shape.mask_name), spec_.Keep(shape.mask_name);
   for (const char* name : {shape.obs_name.c_str(), "reward", "terminated", "truncated"}) spec_.Keep(name);
-  spec_.ActOut(shape.action);  // from here on in the order of Output
+  for (const bp_channel* action : shape.declarations) {
+    spec_.ActOut(*action);
+    if (action->space != BP_SPACE_BOX) spec_.Keep(action->name);
+  }
+  // From here on in the order of Output.
   spec_.Extra("logp");
   spec_.Extra("value");
-  if (net_.discrete) {
-    spec_.Keep(shape.action_name);
-  } else {
-    spec_.Extra("raw_action", {net_.actions});
-  }
+  if (net_.action.numbers > 0) spec_.Extra("raw_action", {net_.action.numbers});
   if (net_.carry() > 0) spec_.Carry("memory", {net_.carry()});
   spec_.set_params(static_cast<uint64_t>(net_.size));
   if (options_.normalize_obs) spec_.set_flags(BP_LEARNER_OBS_MOMENTS);

@@ -4,7 +4,9 @@
 
 namespace backplane::ppo {
 
-Net::Net(const NetShape& s) : obs(s.obs), actions(s.actions), discrete(s.discrete), shared(s.shared), sde(s.sde), size(0) {
+Net::Net(const NetShape& s) : obs(s.obs), action(s.distributions), shared(s.shared), sde(s.sde), size(0) {
+  if (action.each.empty()) action.Add(s.discrete ? Kind::kChoice : Kind::kGaussian, s.actions);
+  actions = action.outputs, discrete = action.numbers == 0;
   actor = MakeTower(obs, s.hidden, actions, s.activation, &size, s.memory);
   critic =
       shared ? MakeTower(latent(), {}, 1, s.activation, &size) : MakeTower(obs, s.vf_hidden, 1, s.activation, &size, s.memory);

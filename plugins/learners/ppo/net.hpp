@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "on_policy/distributions.hpp"
 #include "on_policy/parallel.hpp"
 #include "on_policy/tower.hpp"
 
@@ -19,19 +20,21 @@ struct NetShape {
   Activation activation = Activation::kTanh;
   bool sde = false;    // state-dependent noise: one deviation per latent and action
   int64_t memory = 0;  // size of the state of each net's memory; 0: none
+  Distributions distributions = {};  // of the action; empty: one choice of `actions`, or as many Gaussian numbers
 };
 
 struct Net {
   explicit Net(const NetShape& shape);
   int64_t latent() const { return actor.latent(); }
-  int64_t log_stds() const { return discrete ? 0 : sde ? latent() * actions : actions; }
+  int64_t log_stds() const { return sde ? latent() * actions : action.numbers; }
   // Numbers of a row's memory: the actor's state, then the critic's if it has its own.
   int64_t carry() const { return actor.memory.size + critic.memory.size; }
 
-  int64_t obs, actions;
-  bool discrete, shared, sde;
+  int64_t obs, actions;  // actions: outputs of the actor
+  Distributions action;
+  bool discrete, shared, sde;  // discrete: no Gaussian
   Tower actor, critic;    // shared: the critic is a head on the actor's latent
-  int64_t log_std, size;  // log_std: offset of log_stds() numbers, [actions] or with sde [latent, actions]
+  int64_t log_std, size;  // log_std: offset of log_stds() values, one per number or with sde [latent, actions]
 };
 
 // Like InitTowers, and sets every log_std.

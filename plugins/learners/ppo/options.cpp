@@ -24,16 +24,19 @@ void Options::Check(const bp::Config& c) {
 }
 
 Net MakeNet(const Options& o, const EnvShape& shape) {
-  if (o.use_sde && shape.discrete) throw bp::Unsupported("use_sde: expected continuous actions, got discrete ones");
+  const Distributions& action = shape.distributions;
+  if (o.use_sde && (action.each.size() > 1 || action.numbers == 0))
+    throw bp::Unsupported(std::string("use_sde: expected one channel of continuous actions, got ") +
+                          (action.each.size() > 1 ? "several actions" : "discrete ones"));
   return Net({.obs = shape.obs,
-              .actions = shape.actions,
-              .discrete = shape.discrete,
+              .actions = action.outputs,
               .hidden = o.hidden,
               .vf_hidden = o.vf_hidden,
               .shared = o.share_layers,
               .activation = o.activation,
               .sde = o.use_sde,
-              .memory = o.memory.size});
+              .memory = o.memory.size,
+              .distributions = action});
 }
 
 }  // namespace backplane::ppo

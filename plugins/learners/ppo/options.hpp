@@ -1,14 +1,12 @@
 // PPO's options.
 #pragma once
 
+#include "env_shape.hpp"
 #include "net.hpp"
 #include "on_policy/memory.hpp"
 #include "on_policy/options.hpp"
-#include "rl/env_shape.hpp"
 
 namespace backplane::ppo {
-
-using rl::EnvShape;
 
 enum class LrSchedule { kConstant, kLinear, kKlAdaptive };
 constexpr auto WordsOf(LrSchedule) {

@@ -18,6 +18,7 @@ using net_fixture::InOrder;
 using net_fixture::kLoss;
 using net_fixture::LossWith;
 using net_fixture::RandomBatch;
+using net_fixture::SeveralActions;
 using net_fixture::Shape;
 using net_fixture::SilentHost;
 using net_fixture::Update;
@@ -36,6 +37,8 @@ std::vector<Case> Cases() {
       cases.push_back({"discrete", Shape(true, shared, false, activation)});
       cases.push_back({"masked", Shape(true, shared, false, activation), true});
       cases.push_back({"gaussian", Shape(false, shared, false, activation)});
+      cases.push_back({"several", SeveralActions(shared)});
+      cases.push_back({"several, masked", SeveralActions(shared), true});
       cases.push_back({"sde", Shape(false, shared, true, activation)});
     }
   }

@@ -15,7 +15,11 @@ namespace backplane::ppo {
 
 // Describes a shape in a test's name; without it, GoogleTest prints the bytes.
 inline void PrintTo(const NetShape& shape, std::ostream* out) {
-  *out << (shape.discrete ? "Discrete" : shape.sde ? "Sde" : "Gaussian") << (shape.shared ? "Shared" : "");
+  *out << (!shape.distributions.each.empty() ? "Several"
+           : shape.discrete                  ? "Discrete"
+           : shape.sde                       ? "Sde"
+                                             : "Gaussian")
+       << (shape.shared ? "Shared" : "");
 }
 
 namespace net_fixture {
@@ -29,6 +33,14 @@ inline NetShape Shape(bool discrete, bool shared = false, bool sde = false, Acti
           .shared = shared,
           .activation = activation,
           .sde = sde};
+}
+
+// Two numbers, a choice of three, two bits, a choice of two, and one more number.
+inline NetShape SeveralActions(bool shared = false) {
+  NetShape shape = Shape(false, shared);
+  for (const auto& [kind, n] : {std::pair{Kind::kGaussian, 2}, {Kind::kChoice, 3}, {Kind::kBits, 2}, {Kind::kChoice, 2}, {Kind::kGaussian, 1}})
+    shape.distributions.Add(kind, n);
+  return shape;
 }
 
 constexpr LossOptions kLoss{{.clip = .2, .vf_clip = .2, .huber_delta = 0, .entropy_coeff = 0, .vf_coeff = .5}, true};
@@ -47,13 +59,13 @@ class RandomBatch {
   RandomBatch(const Net& net, int64_t n, uint64_t seed, bool masked = false)
       : params(net.size),
         obs(n * net.obs),
-        action(n * net.actions),
+        action(n * net.action.numbers),
         logp(n),
         advantage(n),
         ret(n),
         value(n),
-        choice(n),
-        mask(n * net.actions, 1),
+        choice(n * net.action.choices),
+        mask(n * net.action.flags, 1),
         n_(n),
         net_(net),
         masked_(masked) {
@@ -65,16 +77,14 @@ class RandomBatch {
     for (int64_t i = 0; i < net.log_stds(); ++i)
       params[net.log_std + i] = static_cast<T>(-.4 + .1 * static_cast<double>(i % 5));
     fill(logp, .5, net.discrete ? -1.1 : -4);
-    for (int64_t i = 0; i < n; ++i) {
-      choice[i] = static_cast<int64_t>(bp_rng_below(&rng, net.actions));
-      if (i % 2) mask[i * net.actions + (choice[i] + 1) % net.actions] = 0;
-    }
+    for (int64_t i = 0; i < n; ++i)
+      for (const Distribution& part : net.action.each) Choose(part, i, &rng);
   }
   Minibatch<T> View() const {
     return {n_,
             obs.data(),
-            net_.discrete ? nullptr : action.data(),
-            net_.discrete ? choice.data() : nullptr,
+            net_.action.numbers > 0 ? action.data() : nullptr,
+            net_.action.choices > 0 ? choice.data() : nullptr,
             masked_ ? mask.data() : nullptr,
             logp.data(),
             advantage.data(),
@@ -86,6 +96,15 @@ class RandomBatch {
   std::vector<uint8_t> mask;
 
  private:
+  void Choose(const Distribution& part, int64_t i, bp_rng* rng) {
+    int64_t* const to = choice.data() + i * net_.action.choices + part.choice;
+    if (part.kind == Kind::kBits)
+      for (int64_t k = 0; k < part.n; ++k) to[k] = bp_rng_uniform(rng) < .5;
+    if (part.kind != Kind::kChoice) return;
+    *to = static_cast<int64_t>(bp_rng_below(rng, part.n));
+    if (i % 2) mask[i * net_.action.flags + part.flag + (*to + 1) % part.n] = 0;
+  }
+
   int64_t n_;
   Net net_;
   bool masked_;

@@ -1,0 +1,30 @@
+// The properties of an env that PPO needs: observations, and actions as distributions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backplane/learner.hpp"
+#include "on_policy/distributions.hpp"
+
+namespace backplane::ppo {
+
+struct ActionChannel {
+  std::string name;
+  uint16_t space;    // BP_SPACE_*
+  int64_t elements;  // per row
+  size_t first, n;   // its distributions
+};
+
+struct EnvShape {
+  explicit EnvShape(const bp_env_spec* env);  // throws bp::Unsupported with a reason
+  std::string obs_name, mask_name;            // mask_name empty: no mask
+  int64_t obs;
+  std::vector<ActionChannel> actions;
+  on_policy::Distributions distributions;
+  std::vector<float> low, high;                // of each number, infinite if unbounded
+  std::vector<const bp_channel*> declarations;  // of the actions; borrowed, only for the constructor
+};
+
+}  // namespace backplane::ppo
