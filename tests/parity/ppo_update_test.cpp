@@ -18,16 +18,18 @@ struct Actions {
   std::vector<int64_t> choices = {};
   int64_t bits = 0;
   bool masked = false, several = false;  // several: MULTI_DISCRETE
+  bool several_obs = false;              // the last numbers of an observation are uint8 in a channel of their own
   int64_t flags() const { return std::accumulate(choices.begin(), choices.end(), int64_t{0}); }
 };
 const Actions kContinuous{3}, kDiscrete{0, {3}}, kMasked{0, {3}, 0, true}, kMultiDiscrete{0, {3, 2, 4}, 0, false, true},
     kMaskedChoices{0, {3, 2, 4}, 0, true, true}, kMultiBinary{0, {}, 3}, kMixed{2, {3, 2}, 2, false, true},
-    kMixedMasked{2, {3, 2}, 2, true, true}, kNumbersAndChoice{2, {3}};
+    kMixedMasked{2, {3, 2}, 2, true, true}, kNumbersAndChoice{2, {3}}, kSeveralObs{3, {}, 0, false, false, true},
+    kSeveralObsMasked{0, {3, 2}, 0, true, true, true};
 
 // Random observations and rewards, with rows that end and rows that are truncated; the learner's own actions.
 class Trial : public DrivenLearner {
  public:
-  static constexpr int64_t kRows = 3, kSteps = 16, kObs = 5;
+  static constexpr int64_t kRows = 3, kSteps = 16, kObs = 5, kFloats = 2;
   static constexpr uint64_t kSeed = 11;
 
   Trial(const Settings& options, const Actions& actions)
@@ -39,15 +41,21 @@ class Trial : public DrivenLearner {
         bits_({kSteps, kRows, actions.bits}),
         mask_({kSteps + 1, kRows, actions.flags()}) {
     constexpr double kLow = -1, kHigh = 1;
-    const int64_t size = kObs, choices = choice_.shape[2], flags = actions.flags();
+    const int64_t size = actions.several_obs ? kFloats : kObs, bytes = kObs - kFloats, choices = choice_.shape[2],
+                  flags = actions.flags();
     const bp_dtype f32 = bp::DtypeOf<float>();
     std::vector<bp_channel> channels = {{sizeof(bp_channel), BP_ROLE_OBS, BP_SPACE_BOX, BP_SCOPE_ROW, 1, f32, "obs", &size},
                                         {sizeof(bp_channel), BP_ROLE_REWARD, BP_SPACE_BOX, BP_SCOPE_ROW, 0, f32, "reward"}};
+    if (actions.several_obs)
+      channels.push_back(
+          {sizeof(bp_channel), BP_ROLE_OBS, BP_SPACE_BOX, BP_SCOPE_ROW, 1, bp::DtypeOf<uint8_t>(), "obs/more", &bytes});
     const auto add = [&](uint16_t space, uint16_t ndim, bp_dtype type, const int64_t* shape, auto* buffer) {
-      action_names_.push_back(kNames[action_names_.size()]), action_entries_.push_back([buffer](int64_t t) { return buffer->Entry(t); });
+      action_names_.push_back(kNames[action_names_.size()]),
+          action_entries_.push_back([buffer](int64_t t) { return buffer->Entry(t); });
       if (buffer != static_cast<void*>(&action_)) choice_names_.push_back(action_names_.back());
       action_tensors_.push_back(&buffer->tensor);
-      return channels.push_back({sizeof(bp_channel), BP_ROLE_ACTION, space, BP_SCOPE_ROW, ndim, type, action_names_.back(), shape});
+      return channels.push_back(
+          {sizeof(bp_channel), BP_ROLE_ACTION, space, BP_SCOPE_ROW, ndim, type, action_names_.back(), shape});
     };
     if (actions.numbers > 0) {
       add(BP_SPACE_BOX, 1, f32, &actions.numbers, &action_);
@@ -55,7 +63,8 @@ class Trial : public DrivenLearner {
     }
     if (choices > 0) {
       const auto i32 = bp::DtypeOf<int32_t>();
-      actions.several ? add(BP_SPACE_MULTI_DISCRETE, 1, i32, &choices, &choice_) : add(BP_SPACE_DISCRETE, 0, i32, nullptr, &choice_);
+      actions.several ? add(BP_SPACE_MULTI_DISCRETE, 1, i32, &choices, &choice_)
+                      : add(BP_SPACE_DISCRETE, 0, i32, nullptr, &choice_);
       channels.back().nvec = actions.choices.data();
     }
     if (actions.bits > 0) add(BP_SPACE_MULTI_BINARY, 1, bp::DtypeOf<uint8_t>(), &actions.bits, &bits_);
@@ -75,7 +84,8 @@ class Trial : public DrivenLearner {
     Plan(progress);
     Fill();
     for (int64_t t = 0; t < kSteps; ++t) {
-      std::vector<bp_tensor> in = {obs_.Entry(t)}, out;
+      std::vector<bp_tensor> in = {actions_.several_obs ? floats_.Entry(t) : obs_.Entry(t)}, out;
+      if (actions_.several_obs) in.push_back(bytes_.Entry(t));
       if (actions_.masked) in.push_back(mask_.Entry(t));
       for (const auto& entry : action_entries_) out.push_back(entry(t));
       out.push_back(logp_.Entry(t)), out.push_back(value_.Entry(t));
@@ -100,11 +110,18 @@ class Trial : public DrivenLearner {
       for (const char* name : {"memory", "final_memory"}) names.push_back(name);
       for (const auto& each : {&memory_, &final_memory_}) tensors.push_back(&(*each)->tensor);
     }
+    if (actions_.several_obs) {
+      tensors[0] = &floats_.tensor, tensors[6] = &final_floats_.tensor;
+      names.push_back("obs/more"), tensors.push_back(&bytes_.tensor);
+      names.push_back("final_obs/more"), tensors.push_back(&final_bytes_.tensor);
+    }
     bp_delivery delivery{sizeof(bp_delivery), BP_REQ_ROLLOUT};
     delivery.n_tensors = names.size(), delivery.names = names.data(), delivery.tensors = tensors.data();
     EXPECT_EQ(Learn(Consume(delivery), progress), BP_OK) << error();
     ExpectAllowedChoices();
-    return AsJson(delivery);
+    nlohmann::json rollout = AsJson(delivery);
+    rollout["obs"] = Values<float>(obs_.tensor), rollout["final_obs"] = Values<float>(final_obs_.tensor);  // joined
+    return rollout;
   }
   // The channels with choices and bits.
   const std::vector<const char*>& choice_names() const { return choice_names_; }
@@ -117,6 +134,19 @@ class Trial : public DrivenLearner {
       const uint8_t* flags = mask_.data.data() + i * actions_.flags();
       for (size_t k = 0; k < actions_.choices.size(); flags += actions_.choices[k++])
         EXPECT_TRUE(flags[choice_.data[i * choice_.shape[2] + static_cast<int64_t>(k)]]) << i << ", " << k;
+    }
+  }
+
+  // Makes the last numbers of each observation whole, and copies the parts of observations to their channels.
+  static void Divide(std::vector<float>* obs, std::vector<float>* floats, std::vector<uint8_t>* bytes) {
+    for (size_t i = 0; i < obs->size() / kObs; ++i) {
+      for (size_t k = 0; k < kObs; ++k) {
+        float& x = (*obs)[i * kObs + k];
+        if (k < kFloats)
+          (*floats)[i * kFloats + k] = x;
+        else
+          x = (*bytes)[i * (kObs - kFloats) + k - kFloats] = static_cast<uint8_t>(std::clamp(2 + x, 0.f, 255.f));
+      }
     }
   }
 
@@ -135,6 +165,10 @@ class Trial : public DrivenLearner {
     for (size_t i = 0; i < obs_.data.size(); ++i)
       obs_.data[i] = static_cast<float>((1 + .5 * static_cast<double>(i % kObs)) * bp_rng_normal(&rng_) + .7);
     for (float& x : final_obs_.data) x = static_cast<float>(2 * bp_rng_normal(&rng_) - .5);
+    if (actions_.several_obs) {
+      Divide(&obs_.data, &floats_.data, &bytes_.data);
+      Divide(&final_obs_.data, &final_floats_.data, &final_bytes_.data);
+    }
     for (float& x : reward_.data) x = static_cast<float>(3 * bp_rng_normal(&rng_) + 1);
     for (uint8_t& m : mask_.data) m = bp_rng_uniform(&rng_) < .7;
     for (size_t i = 0, n = 0; i < mask_.data.size();)  // one choice at least is allowed
@@ -145,6 +179,7 @@ class Trial : public DrivenLearner {
       terminated_.data[i] = draw<.1, truncated_.data[i] = draw> .9;
       if (terminated_.data[i] || truncated_.data[i]) final_index_.data.push_back(i);
     }
+    final_floats_.shape[0] = final_bytes_.shape[0] = static_cast<int64_t>(final_index_.data.size());
     final_index_.shape[0] = final_obs_.shape[0] = final_memory_->shape[0] = static_cast<int64_t>(final_index_.data.size());
     count_.data[0] = kSteps * kRows;
     for (int64_t k = 0; k < kObs; ++k) {
@@ -164,9 +199,11 @@ class Trial : public DrivenLearner {
   bp_rng rng_{5, 0};
   uint64_t step_ = 0;
   Buffer<float> obs_{{kSteps + 1, kRows, kObs}}, reward_{{kSteps, kRows}}, logp_{{kSteps, kRows}}, value_{{kSteps, kRows}},
-      action_, raw_, final_obs_{{kSteps * kRows, kObs}};
+      action_, raw_, final_obs_{{kSteps * kRows, kObs}}, floats_{{kSteps + 1, kRows, kFloats}},
+      final_floats_{{kSteps * kRows, kFloats}};
   Buffer<int32_t> choice_;
-  Buffer<uint8_t> bits_, mask_, terminated_{{kSteps, kRows}}, truncated_{{kSteps, kRows}};
+  Buffer<uint8_t> bits_, mask_, bytes_{{kSteps + 1, kRows, kObs - kFloats}}, final_bytes_{{kSteps * kRows, kObs - kFloats}};
+  Buffer<uint8_t> terminated_{{kSteps, kRows}}, truncated_{{kSteps, kRows}};
   Buffer<int64_t> final_index_{{kSteps * kRows}};
   Buffer<double> count_{{1}}, mean_{{kObs}}, m2_{{kObs}};
 };
@@ -225,6 +262,11 @@ const Case kCases[] = {
     {"EntropyCoeffMultiDiscrete", kEntropy, kMultiDiscrete},
     {"EntropyCoeffMultiBinary", kEntropy, kMultiBinary},
     {"EntropyCoeffMixed", kEntropy, kMixed},
+    {"SeveralObs", {}, kSeveralObs, {}, false},
+    {"SeveralObsMasked", {}, kSeveralObsMasked, {}, false},
+    {"SeveralObsNormalized", {{"normalize_obs", "true"}}, kSeveralObs},
+    {"SeveralObsTorch", {{"normalize_obs", "true"}, {"update_path", "torch"}}, kSeveralObsMasked, {}, false},
+    {"SeveralObsMemory", kMemory, kSeveralObsMasked, {{"normalize_obs", "true"}}, false},
     {"ShareLayersMixed", {{"share_layers", "true"}}, kMixedMasked, kEntropy, false},
     {"MemoryMixed", kMemory, kMixed, kEntropy, false},
     {"FiveShardsMixed", {{"update_shards", "5"}}, kMixed, {}, false},
@@ -239,11 +281,7 @@ const Case kCases[] = {
     {"LrLinear", {{"lr_schedule", "linear"}}},
     {"LrKlAdaptive", {{"lr_schedule", "kl_adaptive"}}, kContinuous, {{"kl_target", "0.5"}, {"lr", "0.002"}}},
     // The mean over nine minibatches is between half of the target and twice the target.
-    {"LrKlAdaptiveStays",
-     {{"lr_schedule", "kl_adaptive"}},
-     kContinuous,
-     {{"kl_target", "0.0006"}, {"lr", "0.002"}},
-     false},
+    {"LrKlAdaptiveStays", {{"lr_schedule", "kl_adaptive"}}, kContinuous, {{"kl_target", "0.0006"}, {"lr", "0.002"}}, false},
     {"LrKlAdaptiveFalls", {{"lr_schedule", "kl_adaptive"}}, kDiscrete, {{"kl_target", "0.000001"}}},
     {"Gamma", {{"gamma", "0.7"}}},
     {"Lambda", {{"lambda", "0.5"}}},
@@ -318,7 +356,8 @@ TEST(PpoMemoryUpdate, StaysWithinRoundingForTwentySteps) {
 }
 
 TEST(PpoActionsUpdate, StaysWithinRoundingForTwentySteps) {
-  ExpectTwentyStepsWithinRounding({}, {kContinuous, kMasked, kMultiDiscrete, kMaskedChoices, kMultiBinary, kMixed, kMixedMasked});
+  ExpectTwentyStepsWithinRounding({},
+                                  {kContinuous, kMasked, kMultiDiscrete, kMaskedChoices, kMultiBinary, kMixed, kMixedMasked});
 }
 
 }  // namespace

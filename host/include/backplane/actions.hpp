@@ -74,7 +74,8 @@ class ActionSpace {
 
   void ReadBox(const bp_channel& action) {
     if (action.space != BP_SPACE_BOX || !Is(action, BP_DTYPE_FLOAT))
-      throw std::invalid_argument(std::string("action channel '") + action.name + "' should be float32 BOX, DISCRETE, MULTI_DISCRETE or MULTI_BINARY");
+      throw std::invalid_argument(std::string("action channel '") + action.name +
+                                  "' should be float32 BOX, DISCRETE, MULTI_DISCRETE or MULTI_BINARY");
     for (int64_t i = 0; i < Elements(action); ++i) {
       const uint64_t at = action.n_bounds > 1 ? static_cast<uint64_t>(i) : 0;
       low_.push_back(action.n_bounds ? action.low[at] : -INFINITY);

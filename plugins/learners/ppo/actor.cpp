@@ -8,7 +8,6 @@
 #include "on_policy/categorical.hpp"
 #include "on_policy/parts.hpp"
 #include "policy.hpp"
-#include "rl/observations.hpp"
 
 namespace backplane::ppo {
 
@@ -17,6 +16,7 @@ constexpr uint64_t kChoicesBesideNumbers = uint64_t{1} << 32;
 
 Actor::Actor(const Net& net, const EnvShape& shape, uint64_t rows, const ObsNormalizer* obs_norm, uint64_t sde_steps)
     : net_(net),
+      obs_channels_(shape.observed),
       actions_(shape.actions),
       masked_(!shape.mask_name.empty()),
       low_(shape.low),
@@ -37,12 +37,13 @@ void Actor::Refresh(const float* params) {
 void Actor::Act(const bp_act& act) {
   static thread_local Buffers buffers;
   const auto n = static_cast<int64_t>(act.end - act.begin);
-  const rl::Observations obs(act.in[0], "obs");
+  size_t in = 0;
+  buffers.observed.Bind(obs_channels_, [&](const ObsChannel&) { return act.in[in++]; });
   const auto size = static_cast<size_t>(n * net_.obs);
   if (buffers.obs.size() < size) buffers.obs.resize(size);
   for (int64_t i = 0; i < n; ++i) {
     float* const to = &buffers.obs[i * net_.obs];
-    const float* const from = obs.At(net_.obs, static_cast<int64_t>(act.begin) + i);
+    const float* const from = buffers.observed.At(static_cast<int64_t>(act.begin) + i);
     obs_norm_ ? obs_norm_->Apply(from, to) : (void)std::copy_n(from, net_.obs, to);
   }
   buffers.work.Reserve(net_, n, false);
@@ -65,7 +66,7 @@ void StartSequences(const int64_t* rows, Workspace<float>* work) {
 }  // namespace
 
 void Actor::ReadMemory(const bp_act& act, Buffers* buffers) const {
-  const bp::View<const float> carry(act.in[masked_ ? 2 : 1], "memory");
+  const bp::View<const float> carry(act.in[obs_channels_.size() + (masked_ ? 1 : 0)], "memory");
   const int64_t of_actor = net_.actor.memory.size, of_critic = net_.critic.memory.size;
   buffers->rows = static_cast<int64_t>(act.end - act.begin);
   for (int64_t i = 0; i < buffers->rows; ++i) {
@@ -108,10 +109,10 @@ void Actor::ActRow(const bp_act& act, int64_t row, const float* head, float valu
   *bp::View<float>(Out(act, kValue), "value").At(row) = value;
 }
 
-double Actor::Draw(const bp_act& act, const bp_tensor* out, int64_t row, int64_t k, const Distribution& part,
-                   const float* head, bp_rng* rng) {
+double Actor::Draw(const bp_act& act, const bp_tensor* out, int64_t row, int64_t k, const Distribution& part, const float* head,
+                   bp_rng* rng) {
   if (part.kind == Kind::kBits) return DrawBits(head, part.n, rng, bp::View<uint8_t>(out, "action").At(row));
-  const uint8_t* mask = masked_ ? bp::View<const uint8_t>(act.in[1], "action_mask").At(row) + part.flag : nullptr;
+  const uint8_t* mask = masked_ ? MaskOf(act, row) + part.flag : nullptr;
   double logp = 0;
   bp::View<int32_t>(out, "action").At(row)[k] = DrawCategorical(head, mask, part.n, rng, &logp);
   return logp;

@@ -7,6 +7,7 @@
 #include "backplane/rng.h"
 #include "net.hpp"
 #include "normalizer.hpp"
+#include "observed.hpp"
 #include "options.hpp"
 
 namespace backplane::ppo {
@@ -30,6 +31,7 @@ class Actor {
  private:
   struct Buffers {
     Workspace<float> work;
+    Observed observed;
     int64_t rows = 0;  // of the call
     std::vector<float> obs;
     std::vector<double> noise, std, normals;
@@ -49,11 +51,15 @@ class Actor {
               bp_rng* rng);
   double DrawNumbers(const bp_act& act, const bp_tensor* out, int64_t row, const Distribution& part, const float* mean,
                      const float* latent, Buffers* buffers);
+  const uint8_t* MaskOf(const bp_act& act, int64_t row) const {
+    return bp::View<const uint8_t>(act.in[obs_channels_.size()], "action_mask").At(row);
+  }
   const bp_tensor* Out(const bp_act& act, int output) const { return act.out[actions_.size() + static_cast<size_t>(output)]; }
   double DrawSde(const bp_act& act, int64_t row, const float* mean, const float* latent, Buffers* buffers, float* out);
   const double* Noise(const bp_act& act, int64_t row, Buffers* buffers);
 
   Net net_;
+  std::vector<ObsChannel> obs_channels_;
   std::vector<ActionChannel> actions_;
   bool masked_;
   std::vector<float> low_, high_;

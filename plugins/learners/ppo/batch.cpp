@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "rl/observations.hpp"
+#include "observed.hpp"
 
 namespace backplane::ppo {
 
@@ -13,8 +13,8 @@ Batch::Batch(const Net& net, const EnvShape& shape, int64_t sequence)
       flags_(shape.mask_name.empty() ? 0 : net.action.flags),
       carry_(net.carry()),
       sequence_(sequence),
-      obs_name_(shape.obs_name),
       mask_name_(shape.mask_name),
+      obs_channels_(shape.observed),
       actions_(shape.actions) {}
 
 void Batch::Resize(int64_t n, Samples* s) const {
@@ -27,7 +27,7 @@ void Batch::Resize(int64_t n, Samples* s) const {
 }
 
 void Batch::Take(const bp::Delivery& delivery, int64_t rows, const ObsNormalizer* obs_norm) {
-  const rl::Observations obs(delivery.Find(obs_name_.c_str()), obs_name_.c_str());
+  const Observed obs = ObservedIn(delivery, obs_channels_);
   const auto logp = delivery.Get<float>("logp"), value = delivery.Get<float>("value");
   bp::View<const float> raw;
   bp::View<const uint8_t> mask;
@@ -37,7 +37,7 @@ void Batch::Take(const bp::Delivery& delivery, int64_t rows, const ObsNormalizer
   for (int64_t i = 0; i < all_.n; ++i) {
     const int64_t t = i / rows, row = i % rows;
     float* to = &all_.obs[i * obs_];
-    const float* from = obs.At(obs_, t, row);
+    const float* from = obs.At(t, row);
     obs_norm ? obs_norm->Apply(from, to) : (void)std::copy_n(from, obs_, to);
     all_.logp[i] = *logp.At(t, row), all_.value[i] = *value.At(t, row);
     if (mask) std::copy_n(mask.At(t, row), flags_, &all_.mask[i * flags_]);

@@ -46,7 +46,8 @@ class Batch {
   void TakeSequences(const bp::Delivery& delivery, int64_t rows);
 
   int64_t obs_, numbers_, choices_, flags_, carry_, sequence_;  // numbers of each per sample; flags_: 0: no mask
-  std::string obs_name_, mask_name_;
+  std::string mask_name_;
+  std::vector<ObsChannel> obs_channels_;
   std::vector<ActionChannel> actions_;
   Samples all_, part_;
   std::vector<int64_t> order_;

@@ -32,11 +32,15 @@ void AddDistributions(const bp_channel& c, Distributions* out) {
 }  // namespace
 
 EnvShape::EnvShape(const bp_env_spec* env) {
-  const bp_channel& observed = rl::NeedRowChannel(env, BP_ROLE_OBS);
+  for (const bp_channel* c : bp::FindChannels(*env, BP_ROLE_OBS)) {
+    rl::NeedRowScope(*c);
+    if (!bp::SameDtype(c->dtype, bp::DtypeOf<float>()) && !bp::SameDtype(c->dtype, bp::DtypeOf<uint8_t>()))
+      throw bp::Unsupported("expected float32 or uint8 observations, got " + bp::DtypeText(c->dtype));
+    observed.push_back({c->name, bp::FinalName(*env, *c), bp::ElementCount(*c)});
+    obs += observed.back().size;
+  }
+  if (observed.empty()) throw bp::Unsupported("needs an OBS channel, the env has none");
   rl::NeedRowChannel(env, BP_ROLE_REWARD);
-  if (!bp::SameDtype(observed.dtype, bp::DtypeOf<float>()) && !bp::SameDtype(observed.dtype, bp::DtypeOf<uint8_t>()))
-    throw bp::Unsupported("expected float32 or uint8 observations, got " + bp::DtypeText(observed.dtype));
-  obs_name = observed.name, obs = bp::ElementCount(observed);
   declarations = bp::FindChannels(*env, BP_ROLE_ACTION);
   if (declarations.empty()) throw bp::Unsupported("needs an ACTION channel, the env has none");
   for (const bp_channel* c : declarations) {

@@ -10,6 +10,11 @@
 
 namespace backplane::ppo {
 
+struct ObsChannel {
+  std::string name, final_name;  // final_name: of the last observations of episodes
+  int64_t size;
+};
+
 struct ActionChannel {
   std::string name;
   uint16_t space;    // BP_SPACE_*
@@ -19,11 +24,12 @@ struct ActionChannel {
 
 struct EnvShape {
   explicit EnvShape(const bp_env_spec* env);  // throws bp::Unsupported with a reason
-  std::string obs_name, mask_name;            // mask_name empty: no mask
-  int64_t obs;
+  std::string mask_name;                      // empty: no mask
+  std::vector<ObsChannel> observed;
+  int64_t obs = 0;  // numbers in total
   std::vector<ActionChannel> actions;
   on_policy::Distributions distributions;
-  std::vector<float> low, high;                // of each number, infinite if unbounded
+  std::vector<float> low, high;                 // of each number, infinite if unbounded
   std::vector<const bp_channel*> declarations;  // of the actions; borrowed, only for the constructor
 };
 

@@ -18,8 +18,8 @@ struct NetShape {
   std::vector<int64_t> hidden, vf_hidden;  // of the actor; of the critic
   bool shared = false;                     // one trunk (`hidden`) for both heads
   Activation activation = Activation::kTanh;
-  bool sde = false;    // state-dependent noise: one deviation per latent and action
-  int64_t memory = 0;  // size of the state of each net's memory; 0: none
+  bool sde = false;                  // state-dependent noise: one deviation per latent and action
+  int64_t memory = 0;                // size of the state of each net's memory; 0: none
   Distributions distributions = {};  // of the action; empty: one choice of `actions`, or as many Gaussian numbers
 };
 
@@ -33,8 +33,8 @@ struct Net {
   int64_t obs, actions;  // actions: outputs of the actor
   Distributions action;
   bool discrete, shared, sde;  // discrete: no Gaussian
-  Tower actor, critic;    // shared: the critic is a head on the actor's latent
-  int64_t log_std, size;  // log_std: offset of log_stds() values, one per number or with sde [latent, actions]
+  Tower actor, critic;         // shared: the critic is a head on the actor's latent
+  int64_t log_std, size;       // log_std: offset of log_stds() values, one per number or with sde [latent, actions]
 };
 
 // Like InitTowers, and sets every log_std.

@@ -11,7 +11,8 @@ rl::SavedShape ShapeOf(const Net& net) {
   rl::SavedShape shape = {
       .magic = 0x324F50502D5042,  // "BP-PPO2"
       .format = "learner.ppo, format 2",
-      .numbers = {{kind, "the kind of net (1 discrete, 2 tanh, 4 share_layers, 8 use_sde, 16 memory, 32 several actions, added up)"},
+      .numbers = {{kind,
+                   "the kind of net (1 discrete, 2 tanh, 4 share_layers, 8 use_sde, 16 memory, 32 several actions, added up)"},
                   {static_cast<uint64_t>(net.obs), "observation size"},
                   {static_cast<uint64_t>(net.actions), "number of actions"}},
       .hidden = rl::SizesOf(net.actor.hidden),

@@ -88,8 +88,7 @@ class Autograd final : public Gradient<T> {
     return {GaussianLogp(x.narrow(1, part.number, part.n), mean, own), GaussianEntropy(own).mean()};
   }
   static Chosen Choice(const Distribution& part, const at::Tensor& logits, const at::Tensor& choices, const at::Tensor& mask) {
-    const at::Tensor log_probs =
-        MaskedLogSoftmax(logits, mask.defined() ? mask.narrow(1, part.flag, part.n) : at::Tensor());
+    const at::Tensor log_probs = MaskedLogSoftmax(logits, mask.defined() ? mask.narrow(1, part.flag, part.n) : at::Tensor());
     return {log_probs.gather(1, choices.narrow(1, part.choice, 1)).squeeze(1), CategoricalEntropy(log_probs).mean()};
   }
   static Chosen Bits(const at::Tensor& logits, const at::Tensor& bits) {

@@ -105,7 +105,8 @@ class Random : public bp::OnPolicy, public bp::LearnerPlugin<Random> {
 
   void AddAction(const bp_env_spec& env, const bp_channel& action, const bp_channel* mask, int64_t first_flag, int64_t flags) {
     try {
-      actions_.push_back({bp::ActionSpace(action, mask, first_flag, flags), action.scope == BP_SCOPE_AGENT ? env.max_agents : 1});
+      actions_.push_back(
+          {bp::ActionSpace(action, mask, first_flag, flags), action.scope == BP_SCOPE_AGENT ? env.max_agents : 1});
     } catch (const std::invalid_argument& e) {
       throw bp::Unsupported(e.what());
     }

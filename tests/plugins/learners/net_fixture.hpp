@@ -38,7 +38,8 @@ inline NetShape Shape(bool discrete, bool shared = false, bool sde = false, Acti
 // Two numbers, a choice of three, two bits, a choice of two, and one more number.
 inline NetShape SeveralActions(bool shared = false) {
   NetShape shape = Shape(false, shared);
-  for (const auto& [kind, n] : {std::pair{Kind::kGaussian, 2}, {Kind::kChoice, 3}, {Kind::kBits, 2}, {Kind::kChoice, 2}, {Kind::kGaussian, 1}})
+  for (const auto& [kind, n] :
+       {std::pair{Kind::kGaussian, 2}, {Kind::kChoice, 3}, {Kind::kBits, 2}, {Kind::kChoice, 2}, {Kind::kGaussian, 1}})
     shape.distributions.Add(kind, n);
   return shape;
 }
