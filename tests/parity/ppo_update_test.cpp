@@ -19,12 +19,14 @@ struct Actions {
   int64_t bits = 0;
   bool masked = false, several = false;  // several: MULTI_DISCRETE
   bool several_obs = false;              // the last numbers of an observation are uint8 in a channel of their own
+  std::vector<int64_t> image = {};       // shape of an image in addition to the numbers
   int64_t flags() const { return std::accumulate(choices.begin(), choices.end(), int64_t{0}); }
 };
 const Actions kContinuous{3}, kDiscrete{0, {3}}, kMasked{0, {3}, 0, true}, kMultiDiscrete{0, {3, 2, 4}, 0, false, true},
     kMaskedChoices{0, {3, 2, 4}, 0, true, true}, kMultiBinary{0, {}, 3}, kMixed{2, {3, 2}, 2, false, true},
     kMixedMasked{2, {3, 2}, 2, true, true}, kNumbersAndChoice{2, {3}}, kSeveralObs{3, {}, 0, false, false, true},
-    kSeveralObsMasked{0, {3, 2}, 0, true, true, true};
+    kSeveralObsMasked{0, {3, 2}, 0, true, true, true}, kImage{3, {}, 0, false, false, false, {40, 36, 3}},
+    kPlanarImage{2, {3, 2}, 2, true, true, false, {2, 36, 40}};
 
 // Random observations and rewards, with rows that end and rows that are truncated; the learner's own actions.
 class Trial : public DrivenLearner {
@@ -39,7 +41,9 @@ class Trial : public DrivenLearner {
         raw_({kSteps, kRows, actions.numbers}),
         choice_({kSteps, kRows, static_cast<int64_t>(actions.choices.size())}),
         bits_({kSteps, kRows, actions.bits}),
-        mask_({kSteps + 1, kRows, actions.flags()}) {
+        mask_({kSteps + 1, kRows, actions.flags()}),
+        image_(Shape({kSteps + 1, kRows}, actions.image)),
+        final_image_(Shape({kSteps * kRows}, actions.image)) {
     constexpr double kLow = -1, kHigh = 1;
     const int64_t size = actions.several_obs ? kFloats : kObs, bytes = kObs - kFloats, choices = choice_.shape[2],
                   flags = actions.flags();
@@ -49,6 +53,9 @@ class Trial : public DrivenLearner {
     if (actions.several_obs)
       channels.push_back(
           {sizeof(bp_channel), BP_ROLE_OBS, BP_SPACE_BOX, BP_SCOPE_ROW, 1, bp::DtypeOf<uint8_t>(), "obs/more", &bytes});
+    if (sees())
+      channels.push_back({sizeof(bp_channel), BP_ROLE_OBS, BP_SPACE_BOX, BP_SCOPE_ROW, 3, bp::DtypeOf<uint8_t>(), "obs/image",
+                          actions.image.data()});
     const auto add = [&](uint16_t space, uint16_t ndim, bp_dtype type, const int64_t* shape, auto* buffer) {
       action_names_.push_back(kNames[action_names_.size()]),
           action_entries_.push_back([buffer](int64_t t) { return buffer->Entry(t); });
@@ -86,6 +93,7 @@ class Trial : public DrivenLearner {
     for (int64_t t = 0; t < kSteps; ++t) {
       std::vector<bp_tensor> in = {actions_.several_obs ? floats_.Entry(t) : obs_.Entry(t)}, out;
       if (actions_.several_obs) in.push_back(bytes_.Entry(t));
+      if (sees()) in.push_back(image_.Entry(t));
       if (actions_.masked) in.push_back(mask_.Entry(t));
       for (const auto& entry : action_entries_) out.push_back(entry(t));
       out.push_back(logp_.Entry(t)), out.push_back(value_.Entry(t));
@@ -115,6 +123,10 @@ class Trial : public DrivenLearner {
       names.push_back("obs/more"), tensors.push_back(&bytes_.tensor);
       names.push_back("final_obs/more"), tensors.push_back(&final_bytes_.tensor);
     }
+    if (sees()) {
+      names.push_back("obs/image"), tensors.push_back(&image_.tensor);
+      names.push_back("final_obs/image"), tensors.push_back(&final_image_.tensor);
+    }
     bp_delivery delivery{sizeof(bp_delivery), BP_REQ_ROLLOUT};
     delivery.n_tensors = names.size(), delivery.names = names.data(), delivery.tensors = tensors.data();
     EXPECT_EQ(Learn(Consume(delivery), progress), BP_OK) << error();
@@ -127,6 +139,12 @@ class Trial : public DrivenLearner {
   const std::vector<const char*>& choice_names() const { return choice_names_; }
 
  private:
+  static std::vector<int64_t> Shape(std::vector<int64_t> lead, const std::vector<int64_t>& shape) {
+    lead.insert(lead.end(), shape.begin(), shape.end());
+    return lead;
+  }
+  bool sees() const { return !actions_.image.empty(); }
+
   static constexpr const char* kNames[] = {"action", "action/more", "action/most"};
 
   void ExpectAllowedChoices() const {
@@ -169,6 +187,9 @@ class Trial : public DrivenLearner {
       Divide(&obs_.data, &floats_.data, &bytes_.data);
       Divide(&final_obs_.data, &final_floats_.data, &final_bytes_.data);
     }
+    if (sees())
+      for (auto* each : {&image_.data, &final_image_.data})
+        for (uint8_t& x : *each) x = static_cast<uint8_t>(bp_rng_below(&rng_, 256));
     for (float& x : reward_.data) x = static_cast<float>(3 * bp_rng_normal(&rng_) + 1);
     for (uint8_t& m : mask_.data) m = bp_rng_uniform(&rng_) < .7;
     for (size_t i = 0, n = 0; i < mask_.data.size();)  // one choice at least is allowed
@@ -179,7 +200,7 @@ class Trial : public DrivenLearner {
       terminated_.data[i] = draw<.1, truncated_.data[i] = draw> .9;
       if (terminated_.data[i] || truncated_.data[i]) final_index_.data.push_back(i);
     }
-    final_floats_.shape[0] = final_bytes_.shape[0] = static_cast<int64_t>(final_index_.data.size());
+    final_image_.shape[0] = final_floats_.shape[0] = final_bytes_.shape[0] = static_cast<int64_t>(final_index_.data.size());
     final_index_.shape[0] = final_obs_.shape[0] = final_memory_->shape[0] = static_cast<int64_t>(final_index_.data.size());
     count_.data[0] = kSteps * kRows;
     for (int64_t k = 0; k < kObs; ++k) {
@@ -202,7 +223,8 @@ class Trial : public DrivenLearner {
       action_, raw_, final_obs_{{kSteps * kRows, kObs}}, floats_{{kSteps + 1, kRows, kFloats}},
       final_floats_{{kSteps * kRows, kFloats}};
   Buffer<int32_t> choice_;
-  Buffer<uint8_t> bits_, mask_, bytes_{{kSteps + 1, kRows, kObs - kFloats}}, final_bytes_{{kSteps * kRows, kObs - kFloats}};
+  Buffer<uint8_t> bits_, mask_, image_, final_image_, bytes_{{kSteps + 1, kRows, kObs - kFloats}},
+      final_bytes_{{kSteps * kRows, kObs - kFloats}};
   Buffer<uint8_t> terminated_{{kSteps, kRows}}, truncated_{{kSteps, kRows}};
   Buffer<int64_t> final_index_{{kSteps * kRows}};
   Buffer<double> count_{{1}}, mean_{{kObs}}, m2_{{kObs}};
@@ -242,7 +264,7 @@ TEST_P(PpoUpdate, EqualsTheOracle) {
   ExpectTheOraclesUpdate(request, c.different);
 }
 
-const Settings kEntropy = {{"entropy_coeff", "0.3"}}, kFreeGradient = {{"grad_clip", "0"}},
+const Settings kEntropy = {{"entropy_coeff", "0.3"}}, kFreeGradient = {{"grad_clip", "0"}}, kSmallSteps = {{"lr", "0.0003"}},
                kMemory = {{"memory", R"({"kind": "gru", "size": 7, "sequence": 4})"}},
                kUneven = {{"memory", R"({"kind": "gru", "size": 7, "sequence": 10})"}};
 
@@ -267,6 +289,12 @@ const Case kCases[] = {
     {"SeveralObsNormalized", {{"normalize_obs", "true"}}, kSeveralObs},
     {"SeveralObsTorch", {{"normalize_obs", "true"}, {"update_path", "torch"}}, kSeveralObsMasked, {}, false},
     {"SeveralObsMemory", kMemory, kSeveralObsMasked, {{"normalize_obs", "true"}}, false},
+    {"Image", {}, kImage, kSmallSteps, false},
+    {"PlanarImage", {}, kPlanarImage, With(kEntropy, kSmallSteps), false},
+    {"ImageTorch", {{"update_path", "torch"}}, kPlanarImage, kSmallSteps, false},
+    {"ImageShared", {{"share_layers", "true"}}, kImage, kSmallSteps, false},
+    {"ImageNormalized", {{"normalize_obs", "true"}}, kImage, kSmallSteps, false},
+    {"ImageWithoutLayers", {{"hidden", "[]"}}, kPlanarImage, kSmallSteps, false},
     {"ShareLayersMixed", {{"share_layers", "true"}}, kMixedMasked, kEntropy, false},
     {"MemoryMixed", kMemory, kMixed, kEntropy, false},
     {"FiveShardsMixed", {{"update_shards", "5"}}, kMixed, {}, false},
@@ -359,6 +387,8 @@ TEST(PpoActionsUpdate, StaysWithinRoundingForTwentySteps) {
   ExpectTwentyStepsWithinRounding({},
                                   {kContinuous, kMasked, kMultiDiscrete, kMaskedChoices, kMultiBinary, kMixed, kMixedMasked});
 }
+
+TEST(PpoImageUpdate, StaysWithinRoundingForTwentySteps) { ExpectTwentyStepsWithinRounding({}, {kImage, kPlanarImage}); }
 
 }  // namespace
 }  // namespace backplane::parity

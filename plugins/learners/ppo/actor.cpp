@@ -42,13 +42,15 @@ void Actor::Act(const bp_act& act) {
   const auto size = static_cast<size_t>(n * net_.obs);
   if (buffers.obs.size() < size) buffers.obs.resize(size);
   for (int64_t i = 0; i < n; ++i) {
-    float* const to = &buffers.obs[i * net_.obs];
+    float* const to = buffers.obs.data() + i * net_.obs;
     const float* const from = buffers.observed.At(static_cast<int64_t>(act.begin) + i);
     obs_norm_ ? obs_norm_->Apply(from, to) : (void)std::copy_n(from, net_.obs, to);
   }
   buffers.work.Reserve(net_, n, false);
   if (net_.carry() > 0) ReadMemory(act, &buffers);
-  Forward(net_, weights_, params_, buffers.obs.data(), n, &buffers.work);
+  if (net_.sees()) FindPixels(act, &buffers);
+  const float* const inputs = Inputs(net_, weights_, params_, buffers.obs.data(), n, &buffers.work);
+  Forward(net_, weights_, params_, inputs, n, &buffers.work);
   if (net_.carry() > 0) WriteMemory(act, buffers);
   for (int64_t i = 0; i < n; ++i) {
     ActRow(act, static_cast<int64_t>(act.begin) + i, &buffers.work.actor.head[i * net_.actions], buffers.work.critic.head[i],
@@ -64,6 +66,13 @@ void StartSequences(const int64_t* rows, Workspace<float>* work) {
 }
 
 }  // namespace
+
+void Actor::FindPixels(const bp_act& act, Buffers* buffers) const {
+  const std::vector<Pixels> images = buffers->observed.Images();
+  for (size_t i = 0; i < images.size(); ++i)
+    for (uint64_t row = act.begin; row < act.end; ++row)
+      buffers->work.pixels[i][row - act.begin] = images[i].At(static_cast<int64_t>(row));
+}
 
 void Actor::ReadMemory(const bp_act& act, Buffers* buffers) const {
   const bp::View<const float> carry(act.in[obs_channels_.size() + (masked_ ? 1 : 0)], "memory");
@@ -160,7 +169,7 @@ const double* Actor::Noise(const bp_act& act, int64_t row, Buffers* buffers) {
   return normals.data();
 }
 
-void Actor::Values(int64_t n, const float* obs, const float* carry, float* out) {
+void Actor::Values(int64_t n, const float* obs, const std::vector<Pixels>& images, const float* carry, float* out) {
   value_work_.Reserve(net_, kBlock, false);
   // The critic's memory is the last part of a row's; shared layers have one memory.
   TowerWork<float>& critic = value_work_.critic;
@@ -171,6 +180,9 @@ void Actor::Values(int64_t n, const float* obs, const float* carry, float* out) 
     for (int64_t i = 0; i < rows && size > 0; ++i)
       std::copy_n(carry + (at + i) * net_.carry() + before, size, &memory.before[i * size]);
     StartSequences(&rows, &value_work_);
+    for (size_t k = 0; k < images.size(); ++k)
+      for (int64_t i = 0; i < rows; ++i) value_work_.pixels[k][i] = images[k].At(at + i);
+    x = Inputs(net_, weights_, params_, x, rows, &value_work_);
     if (net_.shared) {
       ForwardHidden(net_.actor, weights_.actor, params_, x, rows, &value_work_.actor);
       x = value_work_.actor.latent;

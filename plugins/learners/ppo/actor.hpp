@@ -25,8 +25,9 @@ class Actor {
   // Uses changed parameters [net.size], which must stay valid until the next call. [control]
   void Refresh(const float* params);
   void Act(const bp_act& act);  // [rows]
-  // Values of observations [n, obs], already normalised, with the memory before them, carry [n, net.carry()]. [control]
-  void Values(int64_t n, const float* obs, const float* carry, float* out);
+  // Values of observations: numbers [n, obs], already normalised, images, and the memory before them, carry [n, net.carry()].
+  // [control]
+  void Values(int64_t n, const float* obs, const std::vector<Pixels>& images, const float* carry, float* out);
 
  private:
   struct Buffers {
@@ -43,6 +44,7 @@ class Actor {
   };
 
   // The memory before and after the rows of a call.
+  void FindPixels(const bp_act& act, Buffers* buffers) const;
   void ReadMemory(const bp_act& act, Buffers* buffers) const;
   void WriteMemory(const bp_act& act, const Buffers& buffers) const;
   void ActRow(const bp_act& act, int64_t row, const float* head, float value, const float* latent, Buffers* buffers);

@@ -15,6 +15,7 @@ Batch::Batch(const Net& net, const EnvShape& shape, int64_t sequence)
       sequence_(sequence),
       mask_name_(shape.mask_name),
       obs_channels_(shape.observed),
+      images_(shape.images),
       actions_(shape.actions) {}
 
 void Batch::Resize(int64_t n, Samples* s) const {
@@ -36,13 +37,14 @@ void Batch::Take(const bp::Delivery& delivery, int64_t rows, const ObsNormalizer
   Resize(logp.Size(0) * rows, &all_);
   for (int64_t i = 0; i < all_.n; ++i) {
     const int64_t t = i / rows, row = i % rows;
-    float* to = &all_.obs[i * obs_];
+    float* to = all_.obs.data() + i * obs_;
     const float* from = obs.At(t, row);
     obs_norm ? obs_norm->Apply(from, to) : (void)std::copy_n(from, obs_, to);
     all_.logp[i] = *logp.At(t, row), all_.value[i] = *value.At(t, row);
     if (mask) std::copy_n(mask.At(t, row), flags_, &all_.mask[i * flags_]);
     if (raw) std::copy_n(raw.At(t, row), numbers_, &all_.action[i * numbers_]);
   }
+  all_.images = obs.ImagesOfSteps();
   TakeChoices(delivery, rows);
   if (carry_ > 0) TakeSequences(delivery, rows);
 }
@@ -94,7 +96,11 @@ Minibatch<float> Batch::View(const Samples& s, int64_t n) {
           s.logp.data(),
           s.advantage.data(),
           s.ret.data(),
-          s.value.data()};
+          s.value.data(),
+          nullptr,
+          nullptr,
+          nullptr,
+          s.images};
 }
 
 Minibatch<float> Batch::Select(int64_t begin, int64_t end) {
@@ -107,6 +113,16 @@ Minibatch<float> Batch::Select(int64_t begin, int64_t end) {
   Minibatch<float> some = View(all_, end - begin);
   some.index = order_.data() + begin;
   return some;
+}
+
+void Batch::GatherImages(int64_t begin, Samples* out) {
+  out->images.clear(), pixels_.resize(images_.size());
+  for (size_t k = 0; k < images_.size(); ++k) {
+    const int64_t size = images_[k].size();
+    pixels_[k].resize(out->n * size);
+    for (int64_t i = 0; i < out->n; ++i) std::copy_n(all_.images[k].At(order_[begin + i]), size, pixels_[k].data() + i * size);
+    out->images.push_back({pixels_[k].data(), 1, size, 0});
+  }
 }
 
 Minibatch<float> Batch::Gather(int64_t begin, int64_t end) {
@@ -124,6 +140,7 @@ Minibatch<float> Batch::Gather(int64_t begin, int64_t end) {
     m.logp[i] = all_.logp[from], m.advantage[i] = all_.advantage[from], m.ret[i] = all_.ret[from],
     m.value[i] = all_.value[from];
   }
+  GatherImages(begin, &m);
   return View(m, m.n);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "on_policy/vision.hpp"
 #include "rl/env_shape.hpp"
 
 namespace backplane::ppo {
@@ -29,15 +30,28 @@ void AddDistributions(const bp_channel& c, Distributions* out) {
     for (int64_t i = 0; i < n; ++i) out->Add(Kind::kChoice, c.nvec[i]);
 }
 
+// uint8 from 0 to 255 in two or three dimensions, large enough for the convolutions. Of three dimensions, the channels are the
+// first one if it is the smallest, else the last.
+std::optional<nn::Image> ImageIn(const bp_channel& c) {
+  if (!bp::SameDtype(c.dtype, bp::DtypeOf<uint8_t>()) || c.space != BP_SPACE_BOX || (c.ndim != 2 && c.ndim != 3)) return {};
+  for (uint64_t i = 0; i < c.n_bounds; ++i)
+    if (c.low[i] != 0 || c.high[i] != 255) return {};
+  const bool planar = c.ndim == 3 && c.shape[0] < c.shape[2] && c.shape[0] < c.shape[1];
+  const int64_t* sides = c.shape + (planar ? 1 : 0);
+  const int64_t channels = c.ndim == 2 ? 1 : planar ? c.shape[0] : c.shape[2];
+  if (sides[0] < on_policy::kLeastSide || sides[1] < on_policy::kLeastSide) return {};
+  return nn::Image{sides[0], sides[1], channels, planar};
+}
+
 }  // namespace
 
-EnvShape::EnvShape(const bp_env_spec* env) {
+EnvShape::EnvShape(const bp_env_spec* env, bool may_see) {
   for (const bp_channel* c : bp::FindChannels(*env, BP_ROLE_OBS)) {
     rl::NeedRowScope(*c);
     if (!bp::SameDtype(c->dtype, bp::DtypeOf<float>()) && !bp::SameDtype(c->dtype, bp::DtypeOf<uint8_t>()))
       throw bp::Unsupported("expected float32 or uint8 observations, got " + bp::DtypeText(c->dtype));
-    observed.push_back({c->name, bp::FinalName(*env, *c), bp::ElementCount(*c)});
-    obs += observed.back().size;
+    observed.push_back({c->name, bp::FinalName(*env, *c), bp::ElementCount(*c), may_see ? ImageIn(*c) : std::nullopt});
+    observed.back().image ? images.push_back(*observed.back().image) : (void)(obs += observed.back().size);
   }
   if (observed.empty()) throw bp::Unsupported("needs an OBS channel, the env has none");
   rl::NeedRowChannel(env, BP_ROLE_REWARD);

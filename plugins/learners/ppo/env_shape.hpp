@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "backplane/learner.hpp"
+#include "nn/conv.hpp"
 #include "on_policy/distributions.hpp"
 
 namespace backplane::ppo {
@@ -13,6 +15,7 @@ namespace backplane::ppo {
 struct ObsChannel {
   std::string name, final_name;  // final_name: of the last observations of episodes
   int64_t size;
+  std::optional<nn::Image> image;  // for a convolutional net; else `size` numbers
 };
 
 struct ActionChannel {
@@ -23,10 +26,12 @@ struct ActionChannel {
 };
 
 struct EnvShape {
-  explicit EnvShape(const bp_env_spec* env);  // throws bp::Unsupported with a reason
-  std::string mask_name;                      // empty: no mask
+  // Without `images`, those are numbers like other observations. Throws bp::Unsupported with a reason.
+  explicit EnvShape(const bp_env_spec* env, bool images = true);
+  std::string mask_name;  // empty: no mask
   std::vector<ObsChannel> observed;
-  int64_t obs = 0;  // numbers in total
+  std::vector<nn::Image> images;  // of these channels, in their order
+  int64_t obs = 0;                // numbers of the others in total
   std::vector<ActionChannel> actions;
   on_policy::Distributions distributions;
   std::vector<float> low, high;                 // of each number, infinite if unbounded

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "backplane/host.h"
 #include "backplane/tensor.h"
@@ -28,6 +29,7 @@ struct Minibatch {
   // [sequences, net.carry()].
   const SequenceBlocks* blocks = nullptr;
   const T* carry = nullptr;
+  std::vector<Pixels> pixels = {};  // of each image of the net, for the same i as the arrays
   int64_t Place(int64_t i) const { return index ? index[i] : i; }
 };
 

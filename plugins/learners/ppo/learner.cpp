@@ -35,7 +35,10 @@ std::unique_ptr<Gradient<float>> Learner::MakeGradient() {
   return torch.gradient(net_, host(), torch_options);
 }
 
-Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, kOptions.Read(setup.config), EnvShape(setup.env)) {}
+Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, kOptions.Read(setup.config)) {}
+
+Learner::Learner(const bp::LearnerSetup& setup, const Options& options)
+    : Learner(setup, options, EnvShape(setup.env, options.image_net != ImageNet::kNone)) {}
 
 Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const EnvShape& shape)
     : Learner(setup, options, shape, MakeNet(options, shape)) {}
@@ -105,6 +108,7 @@ void Learner::StartPolicy(const bp::Reader& reader) {
 }
 
 void Learner::DescribePolicy(const EnvShape& shape) {
+  if (net_.sees()) return (void)(policy_form_ = R"({"kind":"images"})");
   const uint64_t params = ShapeOf(net_).size() + sizeof(uint64_t);  // after their number
   const uint64_t statistics = params + static_cast<uint64_t>(net_.size) * sizeof(float);
   rl::MlpForm form{.action = shape.actions.front().name,
@@ -143,6 +147,8 @@ void Learner::DescribeSpec(const EnvShape& shape) {
 }
 
 void Learner::Tensors(bp::NamedTensors* out) const {
+  for (size_t i = 0; i < net_.visions.size(); ++i)
+    TellVision(net_.visions[i], "image." + std::to_string(i), optimizer_.params(), out);
   TellTower(net_.actor, "actor", optimizer_.params(), out);
   if (net_.log_stds() > 0) out->Add("actor.log_std", optimizer_.params() + net_.log_std, {net_.log_stds()});
   TellTower(net_.critic, "critic", optimizer_.params(), out);

@@ -49,6 +49,7 @@ class Learner : public on_policy::Learner {
     }
   };
 
+  Learner(const bp::LearnerSetup& setup, const Options& options);
   Learner(const bp::LearnerSetup& setup, const Options& options, const EnvShape& shape);
   Learner(const bp::LearnerSetup& setup, const Options& options, const EnvShape& shape, const Net& net);
   const on_policy::Options& options() const override { return options_; }

@@ -30,6 +30,7 @@ void Learner::TakeMoments(const bp::Delivery& delivery, int64_t steps) {
     moments_.Add(seen.At(i / static_cast<int64_t>(rows_), i % static_cast<int64_t>(rows_)));
   int64_t first = 0;
   for (const ObsChannel& each : obs_channels_) {
+    if (each.image) continue;
     rl::NeedFiniteMoments({moments_.count, &moments_.mean[first], &moments_.m2[first]}, each.size, each.name, "in the rollout");
     first += each.size;
   }
@@ -45,14 +46,15 @@ std::vector<float> Learner::NextValues(const bp::Delivery& delivery, int64_t ste
   const int64_t ended = index_tensor ? index_tensor->shape[0] : 0;
   std::vector<float> obs((rows + ended) * net_.obs), carry((rows + ended) * net_.carry()), values(rows + ended);
   const auto put = [&](int64_t place, const Observed& seen, auto... index) {
-    float* to = &obs[place * net_.obs];
+    float* to = obs.data() + place * net_.obs;
     const float* from = seen.At(index...);
     options_.normalize_obs ? obs_norm_.Apply(from, to) : (void)std::copy_n(from, net_.obs, to);
   };
   const Observed seen = ObservedIn(delivery, obs_channels_);
   for (int64_t row = 0; row < rows; ++row) put(row, seen, steps, row);
+  Observed last;
   if (ended > 0) {
-    const Observed last = ObservedIn(delivery, obs_channels_, /*last=*/true);
+    last = ObservedIn(delivery, obs_channels_, /*last=*/true);
     for (int64_t e = 0; e < ended; ++e) put(rows + e, last, e);
   }
   if (net_.carry() > 0) {
@@ -60,7 +62,8 @@ std::vector<float> Learner::NextValues(const bp::Delivery& delivery, int64_t ste
     for (int64_t row = 0; row < rows; ++row) keep(row, delivery.Get<float>("memory").At(steps, row));
     for (int64_t e = 0; e < ended; ++e) keep(rows + e, delivery.Get<float>("final_memory").At(e));
   }
-  actor_.Values(rows + ended, obs.data(), carry.data(), values.data());
+  actor_.Values(rows, obs.data(), seen.ImagesOfStep(steps), carry.data(), values.data());
+  actor_.Values(ended, obs.data() + rows * net_.obs, last.Images(), carry.data() + rows * net_.carry(), values.data() + rows);
 
   std::vector<float> next(samples.value.begin() + rows, samples.value.end());
   next.insert(next.end(), values.begin(), values.begin() + rows);

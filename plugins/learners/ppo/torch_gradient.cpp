@@ -45,9 +45,16 @@ class Autograd final : public Gradient<T> {
   struct Passes {
     at::Tensor latent, head, value;  // in T, [n] of the value
   };
-  Passes Layers(const at::Tensor& obs, const Replica& on) const {
+  Passes Layers(const Minibatch<T>& b, const Replica& on) const {
     const TensorOf& leaf = on.leaf;
     const torch_common::Autocast autocast(on.device.type(), low_);
+    at::Tensor obs = Borrow(b.obs, {b.n, net_.obs}, on.device);
+    std::vector<at::Tensor> parts;
+    for (size_t i = 0; i < net_.visions.size(); ++i) {
+      const at::Tensor pixels = Borrow(b.pixels[i].data, {b.n, net_.visions[i].image.size()}, on.device, at::kByte);
+      parts.push_back(TorchVision(net_.visions[i], pixels, obs.scalar_type(), leaf).to(obs.scalar_type()));
+    }
+    if (!parts.empty()) parts.push_back(obs), obs = at::cat(parts, 1);
     const at::Tensor latent = TorchHidden(net_.actor, obs, leaf), head = TorchLayer(net_.actor.head, latent, leaf),
                      value = TorchTower(net_.critic, net_.shared ? latent : obs, leaf).squeeze(1);
     const auto whole = [&](const at::Tensor& x) { return x.to(obs.scalar_type()); };
@@ -99,20 +106,22 @@ class Autograd final : public Gradient<T> {
   // Samples [from, to); a gathered minibatch has no index.
   Minibatch<T> PartOf(const Minibatch<T>& b, int64_t from, int64_t to) const {
     const auto at = [from](auto* values, int64_t width) { return values ? values + from * width : values; };
-    return {to - from,
-            at(b.obs, net_.obs),
-            at(b.action, net_.action.numbers),
-            at(b.choice, net_.action.choices),
-            at(b.mask, net_.action.flags),
-            at(b.logp, 1),
-            at(b.advantage, 1),
-            at(b.ret, 1),
-            at(b.value, 1)};
+    Minibatch<T> part = {to - from,
+                         at(b.obs, net_.obs),
+                         at(b.action, net_.action.numbers),
+                         at(b.choice, net_.action.choices),
+                         at(b.mask, net_.action.flags),
+                         at(b.logp, 1),
+                         at(b.advantage, 1),
+                         at(b.ret, 1),
+                         at(b.value, 1)};
+    for (const Pixels& each : b.pixels) part.pixels.push_back({each.At(from), each.rows, each.step, each.row});
+    return part;
   }
 
   TorchSamples Forward(const Minibatch<T>& b, const at::Tensor& advantage, const Replica& on) const {
     const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
-    const Passes passes = Layers(Borrow(b.obs, {b.n, net_.obs}, on.device), on);
+    const Passes passes = Layers(b, on);
     const Chosen policy = Policy(b, passes.head, passes.latent, on);
     return {.logp = policy.logp,
             .old_logp = Borrow(b.logp, {b.n}, on.device),

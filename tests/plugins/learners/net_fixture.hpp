@@ -44,6 +44,12 @@ inline NetShape SeveralActions(bool shared = false) {
   return shape;
 }
 
+// Two images, one of them with its channels first, in addition to the numbers.
+inline NetShape WithImages(NetShape shape) {
+  shape.images = {{40, 36, 3, false}, {36, 44, 2, true}};
+  return shape;
+}
+
 constexpr LossOptions kLoss{{.clip = .2, .vf_clip = .2, .huber_delta = 0, .entropy_coeff = 0, .vf_coeff = .5}, true};
 // The same with a change: change(LossOptions*).
 template <class Change>
@@ -74,7 +80,13 @@ class RandomBatch {
     const auto fill = [&](std::vector<T>& to, double scale, double shift = 0) {
       for (T& x : to) x = static_cast<T>(shift + scale * bp_rng_normal(&rng));
     };
-    fill(params, .3), fill(obs, 1), fill(action, 1), fill(advantage, 2, .5), fill(ret, 1), fill(value, 1);
+    fill(params, .3);
+    for (const Vision& vision : net.visions) {  // deep layers of such weights would explode
+      for (int64_t i = vision.begin; i < vision.end; ++i) params[i] *= static_cast<T>(.2);
+      auto& to = pixels.emplace_back(n * vision.image.size());
+      for (uint8_t& x : to) x = static_cast<uint8_t>(bp_rng_below(&rng, 256));
+    }
+    fill(obs, 1), fill(action, 1), fill(advantage, 2, .5), fill(ret, 1), fill(value, 1);
     for (int64_t i = 0; i < net.log_stds(); ++i)
       params[net.log_std + i] = static_cast<T>(-.4 + .1 * static_cast<double>(i % 5));
     fill(logp, .5, net.discrete ? -1.1 : -4);
@@ -90,11 +102,21 @@ class RandomBatch {
             logp.data(),
             advantage.data(),
             ret.data(),
-            value.data()};
+            value.data(),
+            nullptr,
+            nullptr,
+            nullptr,
+            Images()};
+  }
+  std::vector<Pixels> Images() const {
+    std::vector<Pixels> images;
+    for (size_t i = 0; i < pixels.size(); ++i) images.push_back({pixels[i].data(), 1, net_.visions[i].image.size(), 0});
+    return images;
   }
   std::vector<T> params, obs, action, logp, advantage, ret, value;
   std::vector<int64_t> choice;
   std::vector<uint8_t> mask;
+  std::vector<std::vector<uint8_t>> pixels;  // of each image
 
  private:
   void Choose(const Distribution& part, int64_t i, bp_rng* rng) {
