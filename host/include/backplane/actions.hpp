@@ -17,7 +17,7 @@ namespace bp {
 class ActionSpace {
  public:
   // `action`: float32 BOX, int32 DISCRETE (one per row) or MULTI_DISCRETE, or uint8 MULTI_BINARY; `mask`: the env's
-  // ACTION_MASK, or NULL. Of a mask with `flags` flags for several ACTION channels, this one's start at `first_flag`; 0 flags:
+  // ACTION_MASK, or NULL. If the mask has `flags` flags for several ACTION channels, this one's start at `first_flag`; 0 flags:
   // the mask is its own. Throws std::invalid_argument for other channels. The host has validated nvec and bounds (channel.h).
   explicit ActionSpace(const bp_channel& action, const bp_channel* mask = nullptr, int64_t first_flag = 0, int64_t flags = 0)
       : first_flag_(first_flag) {

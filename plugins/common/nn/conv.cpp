@@ -47,9 +47,9 @@ void ScalePixels(const uint8_t* pixels, int64_t n, T* out) {
   for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(pixels[i]) * (T(1) / T(255));
 }
 
-#define BP_NN_INSTANTIATE(T)                             \
-  template void Patches(const Conv&, const T*, T*);      \
-  template void AddPatches(const Conv&, const T*, T*);   \
+#define BP_NN_INSTANTIATE(T)                           \
+  template void Patches(const Conv&, const T*, T*);    \
+  template void AddPatches(const Conv&, const T*, T*); \
   template void ScalePixels(const uint8_t*, int64_t, T*);
 BP_NN_INSTANTIATE(float)
 BP_NN_INSTANTIATE(double)

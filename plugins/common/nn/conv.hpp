@@ -19,9 +19,7 @@ struct Conv {
   Layer layer;
   Image image;
   int64_t kernel = 0, stride = 0;
-  Image result() const {
-    return {(image.height - kernel) / stride + 1, (image.width - kernel) / stride + 1, layer.out, false};
-  }
+  Image result() const { return {(image.height - kernel) / stride + 1, (image.width - kernel) / stride + 1, layer.out, false}; }
   int64_t patches() const { return result().height * result().width; }
 };
 

@@ -115,7 +115,8 @@ template <class T>
 void VisionBackward(const Vision& vision, const PackedVision<T>& weights, const uint8_t* const* pixels, int64_t rows,
                     VisionWork<T>* w, T* gradient) {
   nn::ReluBackward(w->features.data(), w->d_features.data(), rows * vision.dense.out);
-  nn::LayerGradient(vision.dense, w->results.back().data(), w->d_features.data(), rows, weights.precision, &w->packed, gradient);
+  nn::LayerGradient(vision.dense, w->results.back().data(), w->d_features.data(), rows, weights.precision, &w->packed,
+                    gradient);
   nn::Multiply<T>(w->d_features.data(), weights.layers.back().backward, nullptr, rows, w->d_last.data());
   for (int64_t r = 0; r < rows; ++r) {
     T *d = w->d_last.data() + r * vision.dense.in, *next = w->d.data(), *free = w->other.data();
@@ -133,11 +134,11 @@ void VisionBackward(const Vision& vision, const PackedVision<T>& weights, const 
   }
 }
 
-#define BP_INSTANTIATE(T)                                                                                           \
-  template struct PackedVision<T>;                                                                                  \
-  template struct VisionWork<T>;                                                                                    \
-  template void VisionForward(const Vision&, const PackedVision<T>&, const T*, const uint8_t* const*, int64_t,      \
-                              VisionWork<T>*);                                                                      \
+#define BP_INSTANTIATE(T)                                                                                      \
+  template struct PackedVision<T>;                                                                             \
+  template struct VisionWork<T>;                                                                               \
+  template void VisionForward(const Vision&, const PackedVision<T>&, const T*, const uint8_t* const*, int64_t, \
+                              VisionWork<T>*);                                                                 \
   template void VisionBackward(const Vision&, const PackedVision<T>&, const uint8_t* const*, int64_t, VisionWork<T>*, T*);
 BP_INSTANTIATE(float)
 BP_INSTANTIATE(double)

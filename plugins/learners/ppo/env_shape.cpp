@@ -30,8 +30,8 @@ void AddDistributions(const bp_channel& c, Distributions* out) {
     for (int64_t i = 0; i < n; ++i) out->Add(Kind::kChoice, c.nvec[i]);
 }
 
-// uint8 from 0 to 255 in two or three dimensions, large enough for the convolutions. Of three dimensions, the channels are the
-// first one if it is the smallest, else the last.
+// An image is uint8 from 0 to 255 in two or three dimensions, and large enough for the convolutions. The channels are the first
+// of three dimensions if it is the smallest, else the last.
 std::optional<nn::Image> ImageIn(const bp_channel& c) {
   if (!bp::SameDtype(c.dtype, bp::DtypeOf<uint8_t>()) || c.space != BP_SPACE_BOX || (c.ndim != 2 && c.ndim != 3)) return {};
   for (uint64_t i = 0; i < c.n_bounds; ++i)

@@ -90,8 +90,8 @@ void AddBits(const Distribution& part, const T* logits, const int64_t* bits, T* 
   }
 }
 
-// From what AddNumbers, AddBits and ProbabilitiesOf wrote into d: the derivatives of slope * logp - bonus * entropy. `terms`
-// are those of the choices, in their order.
+// Replaces the numbers that AddNumbers, AddBits and ProbabilitiesOf wrote into d by the derivatives of slope * logp - bonus *
+// entropy. `terms`: of each choice, in their order.
 template <class T>
 void SeveralDerivatives(const LossContext<T>& c, const ChoiceTerm<T>* terms, const T* head, const int64_t* choice, T slope,
                         T bonus, T* d, double* d_log_std) {

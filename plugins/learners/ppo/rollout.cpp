@@ -17,7 +17,7 @@ uint64_t Learner::OnRollout(const bp::Delivery& delivery) {
   return Ticks();
 }
 
-// The host's moments belong to the first OBS channel, so those of several are computed here.
+// The host's moments belong to the first OBS channel, so this computes the moments of several.
 void Learner::TakeMoments(const bp::Delivery& delivery, int64_t steps) {
   if (obs_channels_.size() == 1) {
     const rl::ObsMoments seen = rl::FiniteMoments(delivery, net_.obs, obs_channels_[0].name, "in the rollout");
