@@ -96,7 +96,7 @@ TEST(PpoSpaces, LoadsOnlyStatesOfItsSpaces) {
   EXPECT_THAT(without.PolicyForm(), HasSubstr(R"("head":{"kind":"several"})"));
 }
 
-// The actor of SeveralActions with images: its outputs by a pass of its own, and what it acts with.
+// The actor of SeveralActions with images, compared with the outputs of a separate pass.
 class SeveralActing : public ::testing::Test {
  protected:
   static constexpr int64_t kRows = 3;
