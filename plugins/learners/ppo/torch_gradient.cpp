@@ -45,9 +45,16 @@ class Autograd final : public Gradient<T> {
   struct Passes {
     at::Tensor latent, head, value;  // in T, [n] of the value
   };
-  Passes Layers(const at::Tensor& obs, const Replica& on) const {
+  Passes Layers(const Minibatch<T>& b, const Replica& on) const {
     const TensorOf& leaf = on.leaf;
     const torch_common::Autocast autocast(on.device.type(), low_);
+    at::Tensor obs = Borrow(b.obs, {b.n, net_.obs}, on.device);
+    std::vector<at::Tensor> parts;
+    for (size_t i = 0; i < net_.visions.size(); ++i) {
+      const at::Tensor pixels = Borrow(b.pixels[i].data, {b.n, net_.visions[i].image.size()}, on.device, at::kByte);
+      parts.push_back(TorchVision(net_.visions[i], pixels, obs.scalar_type(), leaf).to(obs.scalar_type()));
+    }
+    if (!parts.empty()) parts.push_back(obs), obs = at::cat(parts, 1);
     const at::Tensor latent = TorchHidden(net_.actor, obs, leaf), head = TorchLayer(net_.actor.head, latent, leaf),
                      value = TorchTower(net_.critic, net_.shared ? latent : obs, leaf).squeeze(1);
     const auto whole = [&](const at::Tensor& x) { return x.to(obs.scalar_type()); };
@@ -57,41 +64,64 @@ class Autograd final : public Gradient<T> {
   struct Chosen {
     at::Tensor logp, entropy;  // [n]; the mean
   };
+  // The log-deviations of the numbers.
+  at::Tensor LogStd(const at::Tensor& latent, const Replica& on) const {
+    if (!net_.sde) return on.leaf(net_.log_std, {net_.action.numbers});
+    // No gradient through the latent: Stable-Baselines3's learn_features is off.
+    const at::Tensor deviations = on.leaf(net_.log_std, {net_.latent(), net_.actions});
+    return (latent.detach().square().matmul((deviations * 2).exp()) + kSdeVariance).log() * 0.5;
+  }
   Chosen Policy(const Minibatch<T>& b, const at::Tensor& head, const at::Tensor& latent, const Replica& on) const {
-    if (net_.discrete) {
-      const at::Tensor mask = b.mask ? Borrow(b.mask, {b.n, net_.actions}, on.device, at::kByte) : at::Tensor();
-      const at::Tensor log_probs = MaskedLogSoftmax(head, mask);
-      return {log_probs.gather(1, Borrow(b.choice, {b.n, 1}, on.device, at::kLong)).squeeze(1),
-              CategoricalEntropy(log_probs).mean()};
+    const Distributions& action = net_.action;
+    const auto borrow = [&](const auto* data, int64_t width, auto... type) {
+      return data ? Borrow(data, {b.n, width}, on.device, type...) : at::Tensor();
+    };
+    const at::Tensor numbers = borrow(b.action, action.numbers), choices = borrow(b.choice, action.choices, at::kLong),
+                     mask = borrow(b.mask, action.flags, at::kByte);
+    const at::Tensor log_std = action.numbers > 0 ? LogStd(latent, on) : at::Tensor();
+    Chosen sum;
+    for (const Distribution& part : action.each) {
+      const at::Tensor outputs = head.narrow(1, part.output, part.n);
+      const Chosen one = part.kind == Kind::kGaussian ? Numbers(part, outputs, numbers, log_std)
+                         : part.kind == Kind::kBits   ? Bits(outputs, choices.narrow(1, part.choice, part.n))
+                                                      : Choice(part, outputs, choices, mask);
+      sum.logp = sum.logp.defined() ? sum.logp + one.logp : one.logp;
+      sum.entropy = sum.entropy.defined() ? sum.entropy + one.entropy : one.entropy;
     }
-    at::Tensor log_std;
-    if (net_.sde) {
-      // No gradient through the latent: Stable-Baselines3's learn_features is off.
-      const at::Tensor deviations = on.leaf(net_.log_std, {net_.latent(), net_.actions});
-      log_std = (latent.detach().square().matmul((deviations * 2).exp()) + kSdeVariance).log() * 0.5;
-    } else {
-      log_std = on.leaf(net_.log_std, {net_.actions});
-    }
-    return {GaussianLogp(Borrow(b.action, {b.n, net_.actions}, on.device), head, log_std), GaussianEntropy(log_std).mean()};
+    return sum;
+  }
+  static Chosen Numbers(const Distribution& part, const at::Tensor& mean, const at::Tensor& x, const at::Tensor& log_std) {
+    const at::Tensor own = log_std.narrow(-1, part.number, part.n);
+    return {GaussianLogp(x.narrow(1, part.number, part.n), mean, own), GaussianEntropy(own).mean()};
+  }
+  static Chosen Choice(const Distribution& part, const at::Tensor& logits, const at::Tensor& choices, const at::Tensor& mask) {
+    const at::Tensor log_probs = MaskedLogSoftmax(logits, mask.defined() ? mask.narrow(1, part.flag, part.n) : at::Tensor());
+    return {log_probs.gather(1, choices.narrow(1, part.choice, 1)).squeeze(1), CategoricalEntropy(log_probs).mean()};
+  }
+  static Chosen Bits(const at::Tensor& logits, const at::Tensor& bits) {
+    const at::Tensor above = at::softplus(logits);  // -log P(0)
+    return {(bits * logits - above).sum(1), (above - logits * logits.sigmoid()).sum(1).mean()};
   }
 
   // Samples [from, to); a gathered minibatch has no index.
   Minibatch<T> PartOf(const Minibatch<T>& b, int64_t from, int64_t to) const {
     const auto at = [from](auto* values, int64_t width) { return values ? values + from * width : values; };
-    return {to - from,
-            at(b.obs, net_.obs),
-            at(b.action, net_.actions),
-            at(b.choice, 1),
-            at(b.mask, net_.actions),
-            at(b.logp, 1),
-            at(b.advantage, 1),
-            at(b.ret, 1),
-            at(b.value, 1)};
+    Minibatch<T> part = {to - from,
+                         at(b.obs, net_.obs),
+                         at(b.action, net_.action.numbers),
+                         at(b.choice, net_.action.choices),
+                         at(b.mask, net_.action.flags),
+                         at(b.logp, 1),
+                         at(b.advantage, 1),
+                         at(b.ret, 1),
+                         at(b.value, 1)};
+    for (const Pixels& each : b.pixels) part.pixels.push_back({each.At(from), each.rows, each.step, each.row});
+    return part;
   }
 
   TorchSamples Forward(const Minibatch<T>& b, const at::Tensor& advantage, const Replica& on) const {
     const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
-    const Passes passes = Layers(Borrow(b.obs, {b.n, net_.obs}, on.device), on);
+    const Passes passes = Layers(b, on);
     const Chosen policy = Policy(b, passes.head, passes.latent, on);
     return {.logp = policy.logp,
             .old_logp = Borrow(b.logp, {b.n}, on.device),
