@@ -63,7 +63,7 @@ BY_HAND = [
      "static_cast<double>(logits[choice]) - std::log(sum)"),
     ("on_policy", ON_POLICY + "clipped_loss.hpp", "free >= clipped ? free : 0", "free"),
     ("on_policy", ON_POLICY + "clipped_loss.hpp", "static_cast<double>(n - 1)", "static_cast<double>(n)"),
-    ("on_policy", ON_POLICY + "clipped_loss.hpp", "c.logits[k] - log_sum + entropy", "c.logits[k] - log_sum"),
+    ("on_policy", ON_POLICY + "clipped_loss.hpp", "logits[k] - term.log_sum + term.entropy", "logits[k] - term.log_sum"),
     ("on_policy", ON_POLICY + "clipped_loss.hpp", "std::copysign(huber, e)", "huber"),
     ("on_policy", ON_POLICY + "optimizer.cpp", "max_norm / (std::sqrt(squares) + 1e-6)", "2 * max_norm / (std::sqrt(squares) + 1e-6)"),
     ("on_policy", ON_POLICY + "optimizer.cpp", "ClipOf(options.split, size(), options.grad_clip, parallel)",

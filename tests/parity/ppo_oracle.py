@@ -100,25 +100,7 @@ class Net:
     def log_prob_and_entropy(self, obs, action, mask):
         hidden = self.hidden(self.trunk, obs)
         head = self.policy(hidden)
-        logp = entropy = outputs = numbers = choices = flags = 0
-        for kind, n in self.state.parts:
-            own = head[..., outputs : outputs + n]
-            outputs += n
-            if kind == "numbers":
-                normal = torch.distributions.Normal(own, self.deviations(hidden, own, numbers))
-                more = [each.sum(-1) for each in (normal.log_prob(action.numbers[..., numbers : numbers + n]), normal.entropy())]
-                numbers += n
-            elif kind == "bits":
-                bits = torch.distributions.Bernoulli(logits=own)
-                more = [each.sum(-1) for each in (bits.log_prob(action.choices[..., choices : choices + n]), bits.entropy())]
-                choices += n
-            else:
-                log_probs = oracle.masked_log_probs(own, None if mask is None else mask[..., flags : flags + n])
-                taken = action.choices[..., choices : choices + 1].long()
-                more = log_probs.gather(-1, taken).squeeze(-1), oracle.entropy_of(log_probs)
-                choices, flags = choices + 1, flags + n
-            logp, entropy = logp + more[0], entropy + more[1]
-        return logp, entropy
+        return oracle.log_prob_and_entropy(self.state.parts, head, action, mask, lambda own, first: self.deviations(hidden, own, first))
 
     def deviations(self, hidden, mean, first):
         if self.state.sde:  # the noise sends no gradient to the latent, as in SB3
@@ -152,23 +134,6 @@ class Vision:
         return x.reshape(*pixels.shape[:-3], 512)
 
 
-class Action:
-    """The numbers, and the choices and bits, of samples."""
-
-    def __init__(self, numbers, choices):
-        self.numbers, self.choices = numbers, choices
-
-    @staticmethod
-    def of(rollout, names):
-        """`names`: the channels with choices and bits."""
-        choices = [getattr(rollout, name).reshape(*rollout.reward.shape, -1).double() for name in names]
-        numbers = rollout.raw_action.double() if rollout.has("raw_action") else None
-        return Action(numbers, torch.cat(choices, -1) if choices else None)
-
-    def map(self, function):
-        return Action(*(None if each is None else function(each) for each in (self.numbers, self.choices)))
-
-
 def iterate(state, rollout, options, choices, seed, progress):
     """One iteration, in place; returns the expected log-probabilities and values of the actor's steps, and the losses of each gradient
     step."""
@@ -181,7 +146,7 @@ def iterate(state, rollout, options, choices, seed, progress):
 
     obs = normalized(rollout.obs.double())
     images = [getattr(rollout, "obs/image")] if state.images else []
-    action = Action.of(rollout, choices)
+    action = oracle.Action.of(rollout, choices)
     mask = rollout.action_mask[:steps] if rollout.has("action_mask") else None
     net = Net(state, state.params)
     done = rollout.terminated.bool() | rollout.truncated.bool()

@@ -5,14 +5,10 @@
 
 #include "backplane/rng.h"
 #include "gradient.hpp"
-#include "on_policy/categorical.hpp"
+#include "on_policy/gaussian.hpp"
 #include "on_policy/parts.hpp"
-#include "policy.hpp"
 
 namespace backplane::ppo {
-
-// Where a row's stream draws its choices, if its first numbers are normals.
-constexpr uint64_t kChoicesBesideNumbers = uint64_t{1} << 32;
 
 Actor::Actor(const Net& net, const EnvShape& shape, uint64_t rows, const ObsNormalizer* obs_norm, uint64_t sde_steps)
     : net_(net),
@@ -99,32 +95,16 @@ void Actor::WriteMemory(const bp_act& act, const Buffers& buffers) const {
 void Actor::ActRow(const bp_act& act, int64_t row, const float* head, float value, const float* latent, Buffers* buffers) {
   const auto absolute_row = static_cast<uint32_t>(act.row_base + static_cast<uint64_t>(row));
   const uint64_t key = bp_seed(act.seed, BP_PURPOSE_ACT, absolute_row, act.step);
-  bp_rng stream{key, net_.discrete ? 0 : kChoicesBesideNumbers};
-  const bool greedy = act.flags & BP_ACT_GREEDY;
+  const ActEntry entry{act, key, row, head, masked_ ? MaskOf(act, row) : nullptr};
   if (net_.action.numbers > 0 && !net_.sde) {
     buffers->noise.resize(net_.action.numbers);
-    if (!greedy) FillNormals(key, net_.action.numbers, buffers->noise.data());
+    if (!entry.greedy()) FillNormals(key, net_.action.numbers, buffers->noise.data());
   }
-  double logp = 0;
-  for (size_t c = 0; c < actions_.size(); ++c) {
-    for (size_t k = 0; k < actions_[c].n; ++k) {
-      const Distribution& part = net_.action.each[actions_[c].first + k];
-      logp += part.kind == Kind::kGaussian
-                  ? DrawNumbers(act, act.out[c], row, part, head + part.output, latent, buffers)
-                  : Draw(act, act.out[c], row, static_cast<int64_t>(k), part, head + part.output, greedy ? nullptr : &stream);
-    }
-  }
+  const double logp = DrawAction(entry, actions_, net_.action, [&](const Distribution& part, const bp_tensor* out) {
+    return DrawNumbers(act, out, row, part, head + part.output, latent, buffers);
+  });
   *bp::View<float>(Out(act, kLogp), "logp").At(row) = static_cast<float>(logp);
   *bp::View<float>(Out(act, kValue), "value").At(row) = value;
-}
-
-double Actor::Draw(const bp_act& act, const bp_tensor* out, int64_t row, int64_t k, const Distribution& part, const float* head,
-                   bp_rng* rng) {
-  if (part.kind == Kind::kBits) return DrawBits(head, part.n, rng, bp::View<uint8_t>(out, "action").At(row));
-  const uint8_t* mask = masked_ ? MaskOf(act, row) + part.flag : nullptr;
-  double logp = 0;
-  bp::View<int32_t>(out, "action").At(row)[k] = DrawCategorical(head, mask, part.n, rng, &logp);
-  return logp;
 }
 
 double Actor::DrawNumbers(const bp_act& act, const bp_tensor* out, int64_t row, const Distribution& part, const float* mean,

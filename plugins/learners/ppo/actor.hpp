@@ -48,9 +48,7 @@ class Actor {
   void ReadMemory(const bp_act& act, Buffers* buffers) const;
   void WriteMemory(const bp_act& act, const Buffers& buffers) const;
   void ActRow(const bp_act& act, int64_t row, const float* head, float value, const float* latent, Buffers* buffers);
-  // Draws one distribution, number k of its channel, for the row; returns its log-probability.
-  double Draw(const bp_act& act, const bp_tensor* out, int64_t row, int64_t k, const Distribution& part, const float* head,
-              bp_rng* rng);
+  // Draws a Gaussian for the row; returns its log-probability.
   double DrawNumbers(const bp_act& act, const bp_tensor* out, int64_t row, const Distribution& part, const float* mean,
                      const float* latent, Buffers* buffers);
   const uint8_t* MaskOf(const bp_act& act, int64_t row) const {

@@ -50,17 +50,9 @@ void Batch::Take(const bp::Delivery& delivery, int64_t rows, const ObsNormalizer
 }
 
 void Batch::TakeChoices(const bp::Delivery& delivery, int64_t rows) {
-  int64_t first = 0;
-  for (const ActionChannel& action : actions_) {
-    if (action.space == BP_SPACE_BOX) continue;
-    const auto take = [&](const auto& view) {
-      for (int64_t i = 0; i < all_.n; ++i)
-        std::copy_n(view.At(i / rows, i % rows), action.elements, &all_.choice[i * choices_ + first]);
-    };
-    action.space == BP_SPACE_MULTI_BINARY ? take(delivery.Get<uint8_t>(action.name.c_str()))
-                                          : take(delivery.Get<int32_t>(action.name.c_str()));
-    first += action.elements;
-  }
+  ForChoices(delivery, actions_, [&](const auto& view, int64_t elements, int64_t first) {
+    for (int64_t i = 0; i < all_.n; ++i) std::copy_n(view.At(i / rows, i % rows), elements, &all_.choice[i * choices_ + first]);
+  });
 }
 
 // Cuts each row into sequences, the last of which may be shorter.

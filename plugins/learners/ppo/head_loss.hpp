@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gradient.hpp"
+#include "on_policy/action_loss.hpp"
 
 namespace backplane::ppo {
 
@@ -19,7 +20,7 @@ struct LossContext {
   const Minibatch<T>& batch;
   const LossOptions& options;
   Scaling advantage;
-  std::vector<T> log_std, inv_std;  // of each number, for Gaussians without state-dependent noise
+  Deviations<T> deviations;  // for Gaussians without state-dependent noise
 };
 
 // Samples [begin, begin + rows) of the minibatch with the networks' outputs: head [rows, actions], value [rows], and for

@@ -17,11 +17,6 @@ uint64_t SdeSteps(const Options& options, uint64_t rows) {
                                      : HorizonOf(options.train_batch_size, rows);
 }
 
-std::string HeadText(const EnvShape& shape) {
-  if (!shape.distributions.is_plain()) return R"({"kind":"several"})";
-  return shape.low.empty() ? rl::DiscreteHead(shape.distributions.outputs) : rl::ContinuousHead(shape.low, shape.high, false);
-}
-
 }  // namespace
 
 // All nets are multi-layer perceptrons, so auto is the fused implementation unless an option requires a GPU.
@@ -117,7 +112,7 @@ void Learner::DescribePolicy(const EnvShape& shape) {
                    .activation = net_.actor.activation,
                    .numbers_at = params,
                    .dtype = "float32",
-                   .head = HeadText(shape),
+                   .head = shape.HeadText(),
                    .critic = net_.carry() > 0 ? nn::Trunk() : AllLayers(net_.critic),
                    .memory = net_.actor.memory,
                    .carry = "memory",

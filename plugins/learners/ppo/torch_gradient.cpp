@@ -4,7 +4,7 @@
 
 #include "backplane/plugin.hpp"
 #include "gradient.hpp"
-#include "on_policy/torch_loss.hpp"
+#include "on_policy/torch_action.hpp"
 #include "on_policy/torch_shards.hpp"
 #include "torch/autocast.hpp"
 
@@ -61,9 +61,6 @@ class Autograd final : public Gradient<T> {
     return {whole(latent), whole(head), whole(value)};
   }
 
-  struct Chosen {
-    at::Tensor logp, entropy;  // [n]; the mean
-  };
   // The log-deviations of the numbers.
   at::Tensor LogStd(const at::Tensor& latent, const Replica& on) const {
     if (!net_.sde) return on.leaf(net_.log_std, {net_.action.numbers});
@@ -71,36 +68,14 @@ class Autograd final : public Gradient<T> {
     const at::Tensor deviations = on.leaf(net_.log_std, {net_.latent(), net_.actions});
     return (latent.detach().square().matmul((deviations * 2).exp()) + kSdeVariance).log() * 0.5;
   }
-  Chosen Policy(const Minibatch<T>& b, const at::Tensor& head, const at::Tensor& latent, const Replica& on) const {
+  TorchTerm Policy(const Minibatch<T>& b, const at::Tensor& head, const at::Tensor& latent, const Replica& on) const {
     const Distributions& action = net_.action;
     const auto borrow = [&](const auto* data, int64_t width, auto... type) {
       return data ? Borrow(data, {b.n, width}, on.device, type...) : at::Tensor();
     };
-    const at::Tensor numbers = borrow(b.action, action.numbers), choices = borrow(b.choice, action.choices, at::kLong),
-                     mask = borrow(b.mask, action.flags, at::kByte);
-    const at::Tensor log_std = action.numbers > 0 ? LogStd(latent, on) : at::Tensor();
-    Chosen sum;
-    for (const Distribution& part : action.each) {
-      const at::Tensor outputs = head.narrow(1, part.output, part.n);
-      const Chosen one = part.kind == Kind::kGaussian ? Numbers(part, outputs, numbers, log_std)
-                         : part.kind == Kind::kBits   ? Bits(outputs, choices.narrow(1, part.choice, part.n))
-                                                      : Choice(part, outputs, choices, mask);
-      sum.logp = sum.logp.defined() ? sum.logp + one.logp : one.logp;
-      sum.entropy = sum.entropy.defined() ? sum.entropy + one.entropy : one.entropy;
-    }
-    return sum;
-  }
-  static Chosen Numbers(const Distribution& part, const at::Tensor& mean, const at::Tensor& x, const at::Tensor& log_std) {
-    const at::Tensor own = log_std.narrow(-1, part.number, part.n);
-    return {GaussianLogp(x.narrow(1, part.number, part.n), mean, own), GaussianEntropy(own).mean()};
-  }
-  static Chosen Choice(const Distribution& part, const at::Tensor& logits, const at::Tensor& choices, const at::Tensor& mask) {
-    const at::Tensor log_probs = MaskedLogSoftmax(logits, mask.defined() ? mask.narrow(1, part.flag, part.n) : at::Tensor());
-    return {log_probs.gather(1, choices.narrow(1, part.choice, 1)).squeeze(1), CategoricalEntropy(log_probs).mean()};
-  }
-  static Chosen Bits(const at::Tensor& logits, const at::Tensor& bits) {
-    const at::Tensor above = at::softplus(logits);  // -log P(0)
-    return {(bits * logits - above).sum(1), (above - logits * logits.sigmoid()).sum(1).mean()};
+    const TorchActions taken = {borrow(b.action, action.numbers), borrow(b.choice, action.choices, at::kLong),
+                                borrow(b.mask, action.flags, at::kByte)};
+    return ActionTerm(action, head, taken, action.numbers > 0 ? LogStd(latent, on) : at::Tensor());
   }
 
   // Samples [from, to); a gathered minibatch has no index.
@@ -122,7 +97,7 @@ class Autograd final : public Gradient<T> {
   TorchSamples Forward(const Minibatch<T>& b, const at::Tensor& advantage, const Replica& on) const {
     const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
     const Passes passes = Layers(b, on);
-    const Chosen policy = Policy(b, passes.head, passes.latent, on);
+    const TorchTerm policy = Policy(b, passes.head, passes.latent, on);
     return {.logp = policy.logp,
             .old_logp = Borrow(b.logp, {b.n}, on.device),
             .advantage = advantage,

@@ -1,8 +1,8 @@
-#include "policy.hpp"
+#include "on_policy/gaussian.hpp"
 
 #include <cmath>
 
-namespace backplane::ppo {
+namespace backplane::on_policy {
 
 void FillNormals(uint64_t key, int64_t n, double* out) {
   const uint32_t keys[2] = {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)};
@@ -35,4 +35,4 @@ double DrawGaussian(const float* mean, const double* std, const double* noise, i
   return GaussianLogp(out, mean, std, n);
 }
 
-}  // namespace backplane::ppo
+}  // namespace backplane::on_policy

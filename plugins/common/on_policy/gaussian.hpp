@@ -5,7 +5,7 @@
 
 #include "backplane/rng.h"
 
-namespace backplane::ppo {
+namespace backplane::on_policy {
 
 // n standard normals, two per block of the stream.
 void FillNormals(uint64_t key, int64_t n, double* out);
@@ -16,4 +16,4 @@ double GaussianLogp(const float* x, const float* mean, const double* std, int64_
 // Writes mean + std * noise (the mean if `noise` is NULL) and returns its log-probability.
 double DrawGaussian(const float* mean, const double* std, const double* noise, int64_t n, float* out);
 
-}  // namespace backplane::ppo
+}  // namespace backplane::on_policy
