@@ -161,6 +161,27 @@ TEST(SavedMappo, IsReadAndHeldToItsShape) {
   EXPECT_THAT(Refusal(state(2, kNaN), read), HasSubstr("statistics of returns"));
 }
 
+TEST(SavedMappo, WithOtherActionsNamesTheDistributions) {
+  using on_policy::Kind;
+  on_policy::Distributions action;
+  action.Add(Kind::kGaussian, 2), action.Add(Kind::kChoice, 3);
+  const auto shape = [](const on_policy::Distributions& of, int64_t memory) {
+    return mappo::ShapeOf(mappo::Net(
+        {.obs = 4, .state = 0, .actions = 0, .hidden = {5}, .vf_hidden = {7}, .memory = memory, .distributions = of}));
+  };
+  Bytes saved;
+  saved.U({0x324F50504D5042, 1, 4, 0, 5, 6, 2, 0, 2, 1, 3, 1, 5, 1, 7});
+  const auto read = [&](const rl::SavedShape& as) {
+    return Refusal(saved.text, [&](const bp::Reader& reader) { as.Expect(reader); });
+  };
+  EXPECT_EQ(read(shape(action, 6)), "");
+  EXPECT_THAT(read(shape(action, 0)), HasSubstr("size of the memory: expected 0, got 6"));
+  EXPECT_EQ(shape(action, 6).size(), saved.text.size());
+  on_policy::Distributions other;
+  other.Add(Kind::kBits, 2), other.Add(Kind::kChoice, 3);
+  EXPECT_THAT(read(shape(other, 6)), HasSubstr("kind of a distribution (0 numbers, 1 choice, 2 bits): expected 2, got 0"));
+}
+
 // An observation, an action, no hidden layers: 4 numbers of the actor (means and deviations), 6 of the critics.
 class SavedSac : public testing::Test {
  protected:
