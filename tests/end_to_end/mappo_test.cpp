@@ -149,7 +149,7 @@ TEST_F(MappoNumbers, AreLearnedByBothPaths) {
   }
 }
 
-TEST_F(MappoNumbers, OfRolloutWorkersHaveTheSameBits) {
+TEST_F(MappoNumbers, FromRolloutWorkersHaveTheSameBits) {
   Train("alone", "}", 4);
   Train("workers", "}", 4, " --set rollout.workers=2");
   EXPECT_EQ(ReadFile(Attempt("workers") / "fingerprints.bin"), ReadFile(Attempt("alone") / "fingerprints.bin"));

@@ -164,7 +164,7 @@ class Action:
 
 
 def log_prob_and_entropy(parts, head, action, mask, deviations):
-    """Of an action with the distributions `parts`, pairs of kind and outputs. deviations(mean, first): of the numbers from the first on."""
+    """`parts`: the kind and the outputs of each distribution of the action. deviations(mean, first): of the numbers from the first on."""
     logp = entropy = outputs = numbers = choices = flags = 0
     for kind, n in parts:
         own = head[..., outputs : outputs + n]

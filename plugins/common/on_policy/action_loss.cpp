@@ -25,8 +25,8 @@ void AddBits(const Distribution& part, const T* logits, const int64_t* bits, T* 
   }
 }
 
-// From what AddNumbers, AddBits and ProbabilitiesOf wrote into d: the derivatives of slope * logp - bonus * entropy. `terms`
-// are those of the choices, in their order.
+// Turns what AddNumbers, AddBits and ProbabilitiesOf wrote into d into the derivatives of slope * logp - bonus * entropy.
+// `terms` belong to the choices, in their order.
 template <class T>
 void Derivatives(const Distributions& action, const Deviations<T>& c, const ChoiceTerm<T>* terms, const ActionSample<T>& sample,
                  T slope, T bonus, T* d, double* d_log_std) {

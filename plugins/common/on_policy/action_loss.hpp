@@ -9,7 +9,7 @@
 
 namespace backplane::on_policy {
 
-// Of each number, the same for all samples of a minibatch.
+// Deviations of the numbers, the same for all samples of a minibatch.
 template <class T>
 struct Deviations {
   Deviations() = default;
@@ -29,7 +29,7 @@ struct ActionSample {
 };
 
 // Adds the clipped policy loss and the entropy of choices and bits. Writes the derivative of (loss - entropy_coeff * entropy) /
-// count by the outputs into d, and adds that of the loss by the log-deviations to d_log_std.
+// count by the outputs into d, and adds the derivative of loss / count by the log-deviations to d_log_std.
 template <class T>
 void ActionLoss(const Distributions& action, const Deviations<T>& deviations, const ActionSample<T>& sample,
                 const LossOptions& options, int64_t count, T* d, double* d_log_std, LossSums* sums);

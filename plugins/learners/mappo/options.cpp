@@ -76,9 +76,9 @@ std::string FlagIn(const bp_env_spec& env, const char* name) {
 }  // namespace
 
 EnvShape::EnvShape(const bp_env_spec* env) : agents(env->max_agents), max_episode_steps(env->max_episode_steps) {
-  NeedChannel(*env, BP_ROLE_ACTION);
   const bp_channel& reward = NeedChannel(*env, BP_ROLE_REWARD);
   for (const bp_channel* channel : bp::FindChannels(*env, BP_ROLE_ACTION)) NeedPerAgent(*channel), Add(*channel);
+  if (actions.empty()) throw bp::Unsupported("needs an ACTION channel, the env has none");
   for (const bp_channel* channel : bp::FindChannels(*env, BP_ROLE_OBS)) {
     NeedPerAgent(*channel);
     obs.push_back(SeenIn(*env, *channel, "float32, int8 or uint8 observations"));

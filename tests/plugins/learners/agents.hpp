@@ -17,7 +17,7 @@ struct AgentShape {
   bool has_state = true, has_mask = true, has_alive = true, has_ended = true;
   bool has_cut_alone = false;  // agents are also truncated on their own
   int64_t max_episode_steps = 50;
-  // With `more`, another choice besides that of `actions`; 0 actions: none. `numbers` and `bits` in channels of their own.
+  // `more`: choices of a second action in the same channel. `numbers` and `bits` have channels of their own. 0: none.
   int64_t more = 0, numbers = 0, bits = 0;
   int64_t flags() const { return actions + more; }
 };

@@ -93,7 +93,8 @@ void ExpectTheKernelsActions(const AgentShape& shape) {
     const auto bits = r.bits.data;
     const std::vector<float> logps = r.logp.data, numbers = r.numbers.data, raw = r.raw.data;
     for (auto* each : {&r.logp.data, &r.numbers.data, &r.raw.data}) std::fill(each->begin(), each->end(), 9.f);
-    std::fill(r.bits.data.begin(), r.bits.data.end(), 9), std::fill(r.action.data.begin(), r.action.data.end(), 9);
+    std::fill(r.bits.data.begin(), r.bits.data.end(), 9);
+    if (shape.actions > 0) std::fill(r.action.data.begin(), r.action.data.end(), 9);
     for (int64_t t = 0; t < it.env.shape.steps; ++t) {
       std::vector<bp_tensor> in = r.In(t), out = r.Out(t);
       std::vector<bp_tensor*> ins = r.Pointers(in), outs = r.Pointers(out);
