@@ -97,6 +97,8 @@ BY_HAND = [
     ("mappo", MAPPO + "streams.cpp", "step.cut || left || step.t + 1 == steps_", "step.cut || left"),
     ("mappo", MAPPO + "block.cpp", "state_.AddTransposed(by_step_.data(), out, &packed_, w);", ";"),
     ("mappo", MAPPO + "torch_model.cpp", "at::where((index >= 0).view(shape), ended, rows)", "ended"),
+    ("mappo", MAPPO + "fused_model.cpp", "out[net_.log_std + k] -= static_cast<float>(options.entropy_coeff);", ";"),
+    ("mappo", MAPPO + "actor.cpp", "std::clamp(raw[i], low_[part.number + i], high_[part.number + i])", "raw[i]"),
 
     ("seq2seq", SEQ2SEQ + "model.cpp", "options_.max_grad_norm > 0 && quotient < 1", "options_.max_grad_norm > 0"),
     ("seq2seq", SEQ2SEQ + "adamw.cpp", "std::clamp<int64_t>(s.decayed - begin, 0, length)", "length"),
