@@ -123,16 +123,16 @@ class MappoNumbers : public ProgramTest {
       GTEST_SKIP() << "no pettingzoo in .venv-oracle: run scripts/test";
     Write("targets.py", kTargets);
   }
-  void Train(const std::string& name, const std::string& learner, int iterations, const std::string& arguments = "") {
-    Write(
-        name + ".yaml", "experiment: " + name + "\nenv: {plugin: pettingzoo, options: {file: targets.py, python: " + python_ +
-                            "}}\nlearner: {plugin: mappo, options: {train_batch_size: 640, num_epochs: 10, hidden: [32], lr: " +
-                            "3.0e-3, reward_scale: 1, log_std_init: -0.5" + learner + R"(}
+  void Train(const std::string& name, const std::string& learner, int iterations) {
+    Write(name + ".yaml",
+          "experiment: " + name + "\nenv: {plugin: pettingzoo, options: {file: targets.py, class: Targets, python: " + python_ +
+              "}}\nlearner: {plugin: mappo, options: {train_batch_size: 640, num_epochs: 10, hidden: [32], lr: " +
+              "3.0e-3, reward_scale: 1, log_std_init: -0.5" + learner + R"(}
 rollout: {num_env_runners: 2, num_envs_per_env_runner: 8}
 evaluation: {episodes: 40}
-budget: {iterations: )" + std::to_string(iterations) +
-                            "}\n");
-    const Finished run = Run("run " + name + ".yaml" + arguments);
+budget: {iterations: )" +
+              std::to_string(iterations) + "}\n");
+    const Finished run = Run("run " + name + ".yaml");
     ASSERT_EQ(run.exit, 0) << run.err;
   }
   const std::string python_ = BACKPLANE_SOURCE_DIR "/.venv-oracle/bin/python";
@@ -149,9 +149,17 @@ TEST_F(MappoNumbers, AreLearnedByBothPaths) {
   }
 }
 
-TEST_F(MappoNumbers, FromRolloutWorkersHaveTheSameBits) {
-  Train("alone", "}", 4);
-  Train("workers", "}", 4, " --set rollout.workers=2");
+TEST_F(Mappo, NumbersOfRolloutWorkersHaveTheSameBits) {
+  for (const std::string name : {"alone", "workers"}) {
+    Write(name + ".yaml", "experiment: " + name + "\nplugin_path: [" BACKPLANE_BINARY_DIR R"(/tests/plugins]
+env: {plugin: null_agents}
+learner: {plugin: mappo, options: {train_batch_size: 480, num_epochs: 2, hidden: [16], critic: independent}}
+rollout: {num_env_runners: 3, num_envs_per_env_runner: 4}
+budget: {iterations: 4}
+)");
+    const Finished run = Run("run " + name + ".yaml" + (name == "workers" ? " --set rollout.workers=2" : ""));
+    ASSERT_EQ(run.exit, 0) << run.err;
+  }
   EXPECT_EQ(ReadFile(Attempt("workers") / "fingerprints.bin"), ReadFile(Attempt("alone") / "fingerprints.bin"));
   EXPECT_EQ(Values("workers"), Values("alone"));
 }
