@@ -129,7 +129,7 @@ class MappoNumbers : public ProgramTest {
               "}}\nlearner: {plugin: mappo, options: {train_batch_size: 640, num_epochs: 10, hidden: [32], lr: " +
               "3.0e-3, reward_scale: 1, log_std_init: -0.5" + learner + R"(}
 rollout: {num_env_runners: 2, num_envs_per_env_runner: 8}
-evaluation: {episodes: 40}
+evaluation: {episodes: 20}
 budget: {iterations: )" +
               std::to_string(iterations) + "}\n");
     const Finished run = Run("run " + name + ".yaml");
@@ -165,12 +165,13 @@ budget: {iterations: 4}
 }
 
 TEST_F(MappoNumbers, AreExportedAndStartOtherTrials) {
-  Train("first", ", num_minibatches: 2}", 10);
+  Train("first", ", num_minibatches: 2}", 6);
   const Finished exported = Run("export policy outputs/first --to policy");
   ASSERT_EQ(exported.exit, 0) << exported.err;
   Train("second", ", lr_schedule: linear}, start_from: outputs/first", 1);
   const auto score = [&](const std::string& name) { return Result(name)["evaluation"]["return"]["mean"].get<double>(); };
-  EXPECT_NEAR(score("second"), score("first"), 2);
+  EXPECT_GT(score("first"), -20);
+  EXPECT_GT(score("second"), score("first") - 2) << "an iteration from scratch reaches -24";
 }
 
 }  // namespace
