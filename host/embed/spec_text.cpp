@@ -117,7 +117,7 @@ std::string EnvListText() {
   AddPluginFolders(&catalog);
   json list = json::array();
   for (const PluginInfo& info : catalog.plugins()) {
-    if (info.kind != BP_KIND_ENV) continue;
+    if (info.kind != BP_KIND_ENV || (info.flags & BP_FLAG_WRAPPER) != 0) continue;
     const std::string refused = WhyNotHere(info);
     list.push_back({{"id", info.id},
                     {"version", info.version},

@@ -126,7 +126,9 @@ PluginSlot Resolve(Node* root, uint32_t kind, std::string path, PluginTables* ta
   const size_t colon = line.find(": ");
   if (!slot.table)
     errors->Add(mark, fmt::format("{}: {}", key, why_not.substr(0, hint)), ErrorCode::kOther,
-                line.empty() ? "" : SettingLine(mark, "", line.substr(0, colon), line.substr(colon + 2)));
+                line.empty()        ? ""
+                : slot.is_wrapper() ? "wrappers: [" + line.substr(colon + 2) + "]"
+                                    : SettingLine(mark, "", line.substr(0, colon), line.substr(colon + 2)));
   else if (!is_path)
     node->text = slot.table->info().short_id();  // whatever name it goes by
   return slot;
