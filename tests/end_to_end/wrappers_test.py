@@ -65,10 +65,9 @@ class WrappersTest(unittest.TestCase):
         for learner in (PPO, ARS):
             self.run_file("--out", f"outputs/{learner[9:12]}", learner=learner, wrappers="[{action_repeat: 2}, {clip_reward: [0, 0.5]}]")
             last = self.lines(learner[9:12])[4]
-            for means in (last, last["eval"]):
-                own = means["return"]["mean"]
-                learners = (means.get("ep") or means)["learner_return"]["mean"]
-                self.assertGreater(own, 3 * learners)  # 2 rewards of 1 against one of 0.5
+            for returns, means in ((last["return"], last["ep"]), (last["eval"]["return"], last["eval"]["metrics"])):
+                learners = means["ep/learner_return"]["mean"]
+                self.assertGreater(returns["mean"], 3 * learners)  # 2 rewards of 1 against one of 0.5
 
     def test_mistakes_end_before_the_start(self):
         for wrappers, sentence in (("[{time_limit: 501}]", "at most 500"), ("[pendulum]", "env.pendulum, which is an env of its own"),
