@@ -13,7 +13,7 @@ import unittest
 PROGRAM = ""
 CHAIN = "[{sticky_actions: 0.25}, {action_repeat: 2}, {clip_reward: [-0.5, 0.5]}, {time_limit: 60}, {frame_stack: 3}]"
 PPO = "{plugin: ppo, options: {train_batch_size: 256, minibatch_size: 64, num_epochs: 2}}"
-ARS = "{plugin: ars, options: {num_directions: 4, num_top_directions: 2}}"
+ARS = "{plugin: ars, options: {}}"
 
 
 class WrappersTest(unittest.TestCase):
