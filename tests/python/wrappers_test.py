@@ -45,8 +45,8 @@ class Draws:
 class Below(gymnasium.Env):
     """One row of an embedded env without wrappers."""
 
-    def __init__(self, id, **options):
-        self.env = EmbeddedEnv(id, 1, options=options, seed=1, autoreset="disabled")
+    def __init__(self, plugin, options):
+        self.env = EmbeddedEnv(plugin, 1, options=options, seed=1, autoreset="disabled")
         obs, action = self.env.channels["obs"], self.env.channels["action"]
         self.observation_space = spaces.Box(-np.inf, np.inf, obs.shape[1:], np.float32)
         self.action_space = spaces.Box(-2, 2, action.shape[1:], np.float32) if action.dtype == np.float32 else spaces.Discrete(2)
@@ -81,7 +81,7 @@ class Repeat(gymnasium.Wrapper):
 class WrappersTest(unittest.TestCase):
     def compare(self, id, wrappers, theirs, options=None):
         ours = EmbeddedEnv(id, 1, options={**(options or {}), "env.wrappers": wrappers}, seed=1, autoreset="disabled")
-        theirs = theirs(Below(id, **(options or {})))
+        theirs = theirs(Below(id, options or {}))
         random, channels, ended, episodes = np.random.default_rng(7), ours.channels, True, 0
         for step in range(STEPS):
             if ended:
