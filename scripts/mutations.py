@@ -63,7 +63,7 @@ BY_HAND = [
      "static_cast<double>(logits[choice]) - std::log(sum)"),
     ("on_policy", ON_POLICY + "clipped_loss.hpp", "free >= clipped ? free : 0", "free"),
     ("on_policy", ON_POLICY + "clipped_loss.hpp", "static_cast<double>(n - 1)", "static_cast<double>(n)"),
-    ("on_policy", ON_POLICY + "clipped_loss.hpp", "c.logits[k] - log_sum + entropy", "c.logits[k] - log_sum"),
+    ("on_policy", ON_POLICY + "clipped_loss.hpp", "logits[k] - term.log_sum + term.entropy", "logits[k] - term.log_sum"),
     ("on_policy", ON_POLICY + "clipped_loss.hpp", "std::copysign(huber, e)", "huber"),
     ("on_policy", ON_POLICY + "optimizer.cpp", "max_norm / (std::sqrt(squares) + 1e-6)", "2 * max_norm / (std::sqrt(squares) + 1e-6)"),
     ("on_policy", ON_POLICY + "optimizer.cpp", "ClipOf(options.split, size(), options.grad_clip, parallel)",
@@ -97,6 +97,8 @@ BY_HAND = [
     ("mappo", MAPPO + "streams.cpp", "step.cut || left || step.t + 1 == steps_", "step.cut || left"),
     ("mappo", MAPPO + "block.cpp", "state_.AddTransposed(by_step_.data(), out, &packed_, w);", ";"),
     ("mappo", MAPPO + "torch_model.cpp", "at::where((index >= 0).view(shape), ended, rows)", "ended"),
+    ("mappo", MAPPO + "fused_model.cpp", "out[net_.log_std + k] -= static_cast<float>(options.entropy_coeff);", ";"),
+    ("mappo", MAPPO + "actor.cpp", "std::clamp(raw[i], low_[part.number + i], high_[part.number + i])", "raw[i]"),
 
     ("seq2seq", SEQ2SEQ + "model.cpp", "options_.max_grad_norm > 0 && quotient < 1", "options_.max_grad_norm > 0"),
     ("seq2seq", SEQ2SEQ + "adamw.cpp", "std::clamp<int64_t>(s.decayed - begin, 0, length)", "length"),

@@ -2,7 +2,10 @@
 from .model import Goal, Part
 from .readers import counts, joined, pairs, rate, spreads
 
-TASKS = {"ant": "Ant", "humanoid": "Humanoid", "half_cheetah": "HalfCheetah"}  # tasks with a frame_skip, whose plain loop is known
+SCALED = {"ant": "Ant", "humanoid": "Humanoid", "half_cheetah": "HalfCheetah"}  # also measured on 2 threads
+# Tasks with a frame_skip, whose plain loop is known.
+TASKS = {**SCALED, "hopper": "Hopper", "humanoid_standup": "HumanoidStandup", "inverted_double_pendulum": "InvertedDoublePendulum",
+         "inverted_pendulum": "InvertedPendulum", "pusher": "Pusher", "reacher": "Reacher", "swimmer": "Swimmer", "walker2d": "Walker2d"}
 PHYSICS = {**TASKS, "quadruped_stand": "QuadrupedStand"}
 LOOP = "a plain loop, one `mjData` per row"
 RAW = {"ant": (1.03, 1.2), "humanoid": (1.03, 1.05), "half_cheetah": (1.03, 1.15)}  # floors and targets
@@ -18,12 +21,12 @@ def pairs_of(goals):
 
 def raw(task, threads):
     figure = f"E_env/{threads}/{task}"
-    goals = (Goal(figure, f"stepping {TASKS[task]}, 64 rows, 1 thread", *RAW[task], over=LOOP),) if threads == 1 else ()
+    goals = (Goal(figure, f"stepping {TASKS[task]}, 64 rows, 1 thread", *RAW.get(task, (1.03, None)), over=LOOP),) if threads == 1 else ()
     return Part(figure, f"raw physics / host on {threads} thread{'s' * (threads > 1)}, the same trace, CPU time, {TASKS[task]}",
                 command=("{bench}/bench_host", "raw", f"{{plugins}}/env_{task}.so", "rows=64", "horizon=128", f"threads={threads}", pairs_of(goals)),
                 quick=("horizon=4", "pairs=1"),
                 read=pairs(figure, "E_cpu", **{f"host_cpu_us__{threads}__{task}": "host_cpu_us", f"raw_cpu_us__{threads}__{task}": "raw_cpu_us"}),
-                targets=("bench_host", f"env_{task}"), minutes=0.2 if task == "half_cheetah" else 0.6 if goals else 0.2, goals=goals)
+                targets=("bench_host", f"env_{task}"), minutes=0.6 if goals and task in ("ant", "humanoid") else 0.2, goals=goals)
 
 
 # rows -> (chunk, floors and targets of some tasks)
@@ -42,7 +45,8 @@ def scaling(task, rows):
                 minutes=0.5 if goals else 0.1 if task in ("half_cheetah", "quadruped_stand") else 0.2, goals=goals)
 
 
-STEPPING = [part for task in PHYSICS for part in (*((raw(task, 1), raw(task, 2)) if task in TASKS else ()), *(scaling(task, rows) for rows in SCALING))]
+STEPPING = [part for task in PHYSICS for part in (*((raw(task, 1),) if task in TASKS else ()), *((raw(task, 2),) if task in SCALED else ()),
+                                                  *((scaling(task, rows) for rows in SCALING) if task in SCALED or task not in TASKS else ()))]
 
 def grid(name, title, floor, target, *options):
     figure = f"uav_grid{name}"
@@ -51,6 +55,13 @@ def grid(name, title, floor, target, *options):
                 targets=("bench_host", "env_uav_grid"),
                 read=joined(rate(f"{figure}_M_per_s", "cpu_us", "agents"), counts(**{f"{figure}_allocations_per_step": "allocations_per_step"})),
                 goals=(Goal(f"{figure}_M_per_s", f"UAV grid, {title}, one core", floor, target, unit="M agent-steps/s"),))
+
+
+def small(task, title, floor):
+    return Part(task, f"million {title} steps per CPU second, 1,024 rows in calls of 256",
+                **cost(f"{{plugins}}/env_{task}.so", "rows=1024", "chunk_rows=256", "horizon=128"), targets=("bench_host", f"env_{task}"),
+                read=joined(rate(f"{task}_M_per_s", "cpu_us"), counts(**{f"{task}_allocations_per_step": "allocations_per_step"})),
+                goals=(Goal(f"{task}_M_per_s", f"{title}, 1,024 rows, one core", floor, unit="M steps/s"),))
 
 
 SMALL = [
@@ -68,6 +79,8 @@ SMALL = [
          quick=("pairs=1", "horizon=16"), targets=("bench_host", "env_cartpole"), minutes=0.1,
          read=joined(pairs("cartpole_over_loop", "ratio_cpu"), rate("cartpole_loop_M_per_s", "loop_cpu_us")),
          goals=(Goal("cartpole_over_loop", "CartPole, 1,024 rows, one core", None, 0.9, over="a plain loop in C"),)),
+    small("acrobot", "Acrobot", 2),
+    small("mountain_car", "MountainCar", 30),
     Part("agents", "CPU time per env step of a 4-agent env, 4,096 rows / 64 rows, rows x steps constant",
          command=("{here}/host.py", "agents", "--build", "{build}"), quick=("--quick", "--pairs", "1"), targets=("bench_host", "env_null_agents"),
          goals=(Goal("agents_4096_over_64", "4 agents: cost at 4,096 rows / at 64", 1.5, 1.1, lower=True),)),
@@ -100,7 +113,7 @@ PLANS = [
          command=("{here}/host.py", "dry_run", "--build", "{build}"), quick=("--quick",), targets=("backplane", "env_ant", "learner_ppo"), minutes=0.3,
          goals=(Goal("dry_run_s", "`run --dry-run` of 10,000 points", None, 1, unit="s", lower=True),)),
     Part("start", "load the plugin, make, bind and reset 64 rows: wall time until the first step can begin, a fresh process each",
-         command=("{here}/host.py", "start", "--build", "{build}"), quick=("--quick",), targets=("bench_host", *(f"env_{task}" for task in PHYSICS)),
+         command=("{here}/host.py", "start", "--build", "{build}"), quick=("--quick",), targets=("bench_host", *(f"env_{task}" for task in (*SCALED, "quadruped_stand"))),
          goals=(Goal("start_ms/ant", "plugin and 64 rows of Ant ready for the first step", 60, 15, unit="ms", lower=True),)),
     Part("shim", "cost of the shim above each trial: /bin/true with and without it, from a trial's death to Wait's return, 64 shims",
          command=("{bench}/bench_host", "shim", "{program}", "pairs=100"), quick=("pairs=1",), targets=("bench_host", "backplane"), minutes=0.3,

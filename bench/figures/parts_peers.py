@@ -1,5 +1,6 @@
 """Parts that measure peers, each in its own Python (peers.py), with the same nets and settings in both arms."""
 from .model import Goal, Part
+from .parts_host import SCALED, TASKS
 from .readers import figures, joined, lines, spreads
 
 HERE = "{here}/peers/"
@@ -20,6 +21,13 @@ def step(task, title, shipped, rows="64 rows, 2 threads"):
 
 STEP = [
     step("ant", "Ant", (1.15, 1.22)), step("humanoid", "Humanoid", (1.25, 1.35)), step("half_cheetah", "HalfCheetah", (1.2, 1.3)),
+    *(step(task, title, (1.25, None)) for task, title in TASKS.items() if task not in SCALED),
+    *(Part(f"step/{task}", f"stepping {title}, compared with EnvPool and Gymnasium's sync, 1,024 rows, one core",
+           command=(HERE + "step.py", "--venv", "{gymnasium.parent.parent}", "--task", task, *BUILD), quick=("--rounds", "1", "--seconds", "0.1"),
+           pythons=("gymnasium",), targets=("bench_host", f"env_{task}"), minutes=0.6,
+           goals=(Goal(f"step/{task}/envpool", f"stepping {title}, 1,024 rows, one core", over="EnvPool"),
+                  Goal(f"step/{task}/gymnasium", f"stepping {title}, 1,024 rows, one core", over="Gymnasium's sync")))
+      for task, title in (("acrobot", "Acrobot"), ("mountain_car", "MountainCar"))),
     Part("step/cartpole", "stepping CartPole, compared with EnvPool and Gymnasium's NumPy vector env, 1,024 rows, one core",
          command=(HERE + "step.py", "--venv", "{gymnasium.parent.parent}", "--task", "cartpole", *BUILD), quick=("--rounds", "1", "--seconds", "0.1"),
          pythons=("gymnasium",), targets=("bench_host", "env_cartpole"), minutes=0.6,
@@ -71,6 +79,16 @@ TRAINERS = [
          targets=("backplane", "env_half_cheetah", "learner_sac"), minutes=5,
          goals=(Goal("train/sac/sb3/256", "SAC on HalfCheetah, 256-256, CPU seconds per step", 1.5, over="SB3's SAC"),
                 Goal("train/sac/sb3/64", "SAC on HalfCheetah, 64-64, CPU seconds per step", 4.0, over="SB3's SAC"))),
+    Part("train/td3/sb3", "TD3 on HalfCheetah, one gradient step of 256 transitions per env step, compared with SB3's `learn`, one thread",
+         command=(HERE + "train_sac.py", "sb3", "--learner", "td3", "--python", "{sb3}", *BUILD), quick=("--rounds", "1"), pythons=("sb3",),
+         targets=("backplane", "env_half_cheetah", "learner_td3"), minutes=4,
+         goals=(Goal("train/td3/sb3/256", "TD3 on HalfCheetah, 256-256, CPU seconds per step", 1.5, over="SB3's TD3"),
+                Goal("train/td3/sb3/64", "TD3 on HalfCheetah, 64-64, CPU seconds per step", 1.5, over="SB3's TD3"))),
+    Part("train/dqn/sb3", "DQN on CartPole, one gradient step of 256 transitions per env step, compared with SB3's `learn`, one thread",
+         command=(HERE + "train_sac.py", "sb3", "--learner", "dqn", "--python", "{sb3}", *BUILD), quick=("--rounds", "1"), pythons=("sb3",),
+         targets=("backplane", "env_cartpole", "learner_dqn"), minutes=3,
+         goals=(Goal("train/dqn/sb3/256", "DQN on CartPole, 256-256, CPU seconds per step", 1.5, over="SB3's DQN"),
+                Goal("train/dqn/sb3/64", "DQN on CartPole, 64-64, CPU seconds per step", 1.5, over="SB3's DQN"))),
     Part("train/sac/rltools", "SAC on Pendulum, the same settings, compared with RLtools' loop with MKL, compiled here, one thread",
          command=(HERE + "train_sac.py", "rltools", "--python", "{rltools}", *BUILD), quick=("--rounds", "1"), pythons=("rltools",),
          targets=("backplane", "env_pendulum", "learner_sac"), minutes=4,

@@ -13,9 +13,11 @@ import sys
 import threading
 import time
 
-# nu, control range, steps between resets
-TASKS = {"ant": (8, 1.0, 150), "humanoid": (17, 0.4, 22), "half_cheetah": (6, 1.0, 1000)}
-FRAME_SKIP, ROWS, BATCHES = 5, 32, 64
+# nu, control range, steps between resets, frame skip
+TASKS = {"ant": (8, 1.0, 150, 5), "humanoid": (17, 0.4, 22, 5), "half_cheetah": (6, 1.0, 1000, 5), "hopper": (3, 1.0, 20, 4),
+         "humanoid_standup": (17, 0.4, 1000, 5), "inverted_double_pendulum": (1, 1.0, 6, 5), "inverted_pendulum": (1, 3.0, 6, 2),
+         "pusher": (7, 2.0, 100, 5), "reacher": (2, 1.0, 50, 2), "swimmer": (2, 1.0, 1000, 4), "walker2d": (6, 1.0, 20, 4)}
+ROWS, BATCHES = 32, 64
 
 
 def load(library):
@@ -41,7 +43,7 @@ def control_bit(lib, model, nu):
 
 
 def run(lib, model, task, seconds, counts, index):
-    nu, limit, episode = TASKS[task]
+    nu, limit, episode, frame_skip = TASKS[task]
     bit = control_bit(lib, model, nu)
     numbers = random.Random(index)
     controls = [(ctypes.c_double * nu)(*(numbers.uniform(-limit, limit) for _ in range(nu))) for _ in range(BATCHES * ROWS)]
@@ -50,7 +52,7 @@ def run(lib, model, task, seconds, counts, index):
     while time.perf_counter() < end:
         for r, d in enumerate(data):
             lib.mj_setState(model, d, controls[(t * ROWS + 7 * r) % len(controls)], bit)
-            for _ in range(FRAME_SKIP):
+            for _ in range(frame_skip):
                 step(model, d)
             if (t + r * episode // ROWS) % episode == episode - 1:
                 lib.mj_resetData(model, d)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Compares env stepping with the peers, in turn, and prints ours / peer: as shipped, and each divided by its own raw rate.
 
-  bench/peers/step.py --venv VENV [--task ant|humanoid|half_cheetah|cartpole] [--rounds N] [--seconds S]
+  bench/peers/step.py --venv VENV [--task TASK] [--rounds N] [--seconds S]
 
-The second ratio measures the host; the first one also includes the build of MuJoCo. CartPole needs no library and by default runs 1,024
-rows on one core. The last line is a JSON object. See README.md for the environment.
+The second ratio measures the host; the first one also includes the build of MuJoCo. Classic control tasks need no library and by default
+run 1,024 rows on one core. The last line is a JSON object. See README.md for the environment.
 """
 import argparse
 import json
@@ -18,8 +18,15 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from figures.readers import spread  # noqa: E402
 
-ENV_IDS = {"ant": "Ant-v5", "humanoid": "Humanoid-v5", "half_cheetah": "HalfCheetah-v5", "cartpole": "CartPole-v1"}
-STEPS_PER_S = {"ant": 15000, "humanoid": 14000, "half_cheetah": 100000, "cartpole": 25000000}  # approximate, to choose our horizon
+# The approximate speed chooses our horizon.
+TASKS = {"ant": ("Ant-v5", 15000), "humanoid": ("Humanoid-v5", 14000), "half_cheetah": ("HalfCheetah-v5", 100000),
+         "hopper": ("Hopper-v5", 60000), "humanoid_standup": ("HumanoidStandup-v5", 10000),
+         "inverted_double_pendulum": ("InvertedDoublePendulum-v5", 100000), "inverted_pendulum": ("InvertedPendulum-v5", 300000),
+         "pusher": ("Pusher-v5", 50000), "reacher": ("Reacher-v5", 200000), "swimmer": ("Swimmer-v5", 100000),
+         "walker2d": ("Walker2d-v5", 40000),
+         "acrobot": ("Acrobot-v1", 2000000), "cartpole": ("CartPole-v1", 25000000), "mountain_car": ("MountainCar-v0", 25000000)}
+SMALL = {"acrobot": "sync", "cartpole": "numpy", "mountain_car": "sync"}  # Gymnasium's fastest vector env
+FILES = {"humanoid_standup": "humanoidstandup", "pusher": "pusher_v5", "walker2d": "walker2d_v5"}  # names of Gymnasium's models
 
 
 def output(command):
@@ -33,7 +40,7 @@ def output(command):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--venv", type=pathlib.Path, required=True)
-    parser.add_argument("--task", choices=ENV_IDS, default="ant")
+    parser.add_argument("--task", choices=TASKS, default="ant")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     parser.add_argument("--rows", type=int)
     parser.add_argument("--threads", type=int)
@@ -41,22 +48,22 @@ def main():
     parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--modes", nargs="+")
     args = parser.parse_args()
-    small = args.task == "cartpole"
+    small = args.task in SMALL
     args.rows, args.threads = args.rows or (1024 if small else 64), args.threads or (1 if small else 2)
-    args.modes = args.modes or (["envpool/sync", "gymnasium/numpy"] if small else ["envpool/sync", "envpool/async", "gymnasium/sync", "gymnasium/async"])
+    args.modes = args.modes or (["envpool/sync", "gymnasium/" + SMALL[args.task]] if small else ["envpool/sync", "envpool/async", "gymnasium/sync", "gymnasium/async"])
     python = args.venv / "bin/python"
     packages = next(args.venv.glob("lib/python3*/site-packages"))
     plugins = args.build / "lib/backplane/plugins"
     env = plugins / f"env_{args.task}.so"
     if not env.exists():
         raise SystemExit(f"{env.name} is not built: scripts/build release")
-    xml = packages / f"gymnasium/envs/mujoco/assets/{args.task}.xml"
+    xml = packages / f"gymnasium/envs/mujoco/assets/{FILES.get(args.task, args.task)}.xml"
     libraries = {} if small else {"ours": next(plugins.glob("libmujoco.so.*"))}
     for tool, files in (("gymnasium", packages.glob("mujoco/libmujoco.so*")), ("envpool", packages.glob("envpool/mujoco/mujoco_gym*.so"))):
         if libraries and any(mode.startswith(tool) for mode in args.modes):
             libraries[tool] = next(files)
     # A rollout stores its frames, so use many short ones if steps are cheap.
-    steps = max(8, int(args.seconds * STEPS_PER_S[args.task] / args.rows))
+    steps = max(8, int(args.seconds * TASKS[args.task][1] / args.rows))
     horizon = min(steps, 4096)
 
     rates = {name: [] for name in ["ours", *args.modes]}
@@ -67,7 +74,7 @@ def main():
         rates["ours"].append(1e6 / ours["wall_us"]["median"])
         for mode in args.modes:
             tool, kind = mode.split("/")
-            found = output([python, HERE / "step_peer.py", tool, ENV_IDS[args.task], kind, args.rows, args.threads, args.seconds])
+            found = output([python, HERE / "step_peer.py", tool, TASKS[args.task][0], kind, args.rows, args.threads, args.seconds])
             rates[mode].append(found["sps"])
             versions[tool] = found["version"]
         for name, library in libraries.items():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""CPU seconds per env step of SAC with one gradient step of 256 transitions each, in turn with a peer, on one thread.
+"""CPU seconds per env step of SAC, TD3 or DQN with one gradient step of 256 transitions each, in turn with a peer, on one thread.
 
-  bench/peers/train_sac.py sb3 --python PYTHON [--rounds 3]         # HalfCheetah-v5, `learn` of Stable-Baselines3
+  bench/peers/train_sac.py sb3 --python PYTHON [--rounds 3] [--learner sac]   # HalfCheetah-v5 (DQN: CartPole-v1), `learn` of Stable-Baselines3
   bench/peers/train_sac.py rltools --python PYTHON [--rounds 3]     # Pendulum; PYTHON has rltools, mkl and mkl-include
 
 Nets of 256-256 and of 64-64, the same on both sides. The whole loop is measured: acting, stepping, storing, sampling, updating. Each
@@ -24,20 +24,21 @@ from measured_run import adopt_orphans  # noqa: E402
 from train import QUIET, on_cores  # noqa: E402
 
 BATCH, STARTS, LR = 256, 300, 3e-4
+SB3_ENVS = {"sac": "HalfCheetah-v5", "td3": "HalfCheetah-v5", "dqn": "CartPole-v1"}
 SIZES, STEPS = (256, 64), {256: 1500, 64: 6000}  # measured steps
-ENVS = {"sb3": "half_cheetah", "rltools": "pendulum"}
+ENVS = {("sb3", "sac"): "half_cheetah", ("sb3", "td3"): "half_cheetah", ("sb3", "dqn"): "cartpole", ("rltools", "sac"): "pendulum"}
 PENDULUM = """#include <rl_tools/rl/environments/pendulum/operations_cpu.h>
 template <typename T, typename TI>
 using ENVIRONMENT_FACTORY = rl_tools::rl::environments::Pendulum<rl_tools::rl::environments::pendulum::Specification<T, TI>>;
 """
 
 
-def sb3_side(size, steps):
+def sb3_side(learner, size, steps):
     import time
 
     import gymnasium
+    import stable_baselines3
     import torch
-    from stable_baselines3 import SAC
     from stable_baselines3.common.callbacks import BaseCallback
 
     class Clock(BaseCallback):
@@ -50,14 +51,16 @@ def sb3_side(size, steps):
             return True
 
     torch.set_num_threads(1)
-    model = SAC("MlpPolicy", gymnasium.make("HalfCheetah-v5"), learning_starts=STARTS, batch_size=BATCH, learning_rate=LR, device="cpu", seed=0,
-                policy_kwargs={"net_arch": [size, size]})
+    more = {"train_freq": 1, "exploration_fraction": 0.001} if learner == "dqn" else {}  # acts with the net, as ours
+    model = getattr(stable_baselines3, learner.upper())(
+        "MlpPolicy", gymnasium.make(SB3_ENVS[learner]), learning_starts=STARTS, batch_size=BATCH, learning_rate=LR, device="cpu", seed=0,
+        policy_kwargs={"net_arch": [size, size]}, **more)
     clock = Clock()
     model.learn(2 * STARTS + steps, callback=clock)
     print(json.dumps({"cpu_us": 1e6 * (clock.end - clock.begin) / steps}))
 
 
-def rltools_side(size, steps):
+def rltools_side(_, size, steps):
     import time
 
     import rltools
@@ -80,9 +83,10 @@ def ours(args, folder, size, core):
     def cpu(steps):
         out = pathlib.Path(tempfile.mkdtemp(dir=folder)) / "out"
         file = out.with_suffix(".yaml")
+        more = {"train_freq": 1, "epsilon_steps": 0} if args.learner == "dqn" else {}
+        options = {"hidden": [size, size], "batch_size": BATCH, "learning_starts": STARTS, "lr": LR} | more
         file.write_text(json.dumps({  # JSON is YAML
-            "experiment": "train", "env": {"plugin": ENVS[args.peer]},
-            "learner": {"plugin": "sac", "options": {"hidden": [size, size], "batch_size": BATCH, "learning_starts": STARTS, "lr": LR}},
+            "experiment": "train", "env": {"plugin": ENVS[args.peer, args.learner]}, "learner": {"plugin": args.learner, "options": options},
             "rollout": {"num_env_runners": 1, "num_envs_per_env_runner": 1, "threads": 1}, "resources": {"cpus": 1},
             "budget": {"env_steps": steps}, "monitors": []}))
         return on_cores([args.build / "bin/backplane", "run", file, "--out", out, "--quiet"], [core])
@@ -93,20 +97,23 @@ def ours(args, folder, size, core):
 
 
 def theirs(args, size, core):
-    run = on_cores([args.python, __file__, args.peer, "--side", size], [core], OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
+    run = on_cores([args.python, __file__, args.peer, "--learner", args.learner, "--side", size], [core], OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
     return last_json(run.stdout)["cpu_us"], run.others
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("peer", choices=ENVS)
+    parser.add_argument("peer", choices=("sb3", "rltools"))
+    parser.add_argument("--learner", choices=SB3_ENVS, default="sac")
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     parser.add_argument("--side", type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
+    if (args.peer, args.learner) not in ENVS:
+        parser.error(f"--learner: expected sac with {args.peer}, got {args.learner}")
     if args.side:
-        return {"sb3": sb3_side, "rltools": rltools_side}[args.peer](args.side, STEPS[args.side])
+        return {"sb3": sb3_side, "rltools": rltools_side}[args.peer](args.learner, args.side, STEPS[args.side])
     args.build = args.build.resolve()
     adopt_orphans()
     core, found = sorted(os.sched_getaffinity(0))[-1], {size: [] for size in SIZES}
@@ -124,7 +131,7 @@ def main():
     figures = {}
     for size, rounds in found.items():
         kept = [ratio for ratio, quiet in rounds if quiet]
-        figures[f"train/sac/{args.peer}/{size}"] = {**spread(kept or [ratio for ratio, _ in rounds]), "disturbed": not kept}
+        figures[f"train/{args.learner}/{args.peer}/{size}"] = {**spread(kept or [ratio for ratio, _ in rounds]), "disturbed": not kept}
     print(json.dumps({"figures": figures}))
     return 0
 

@@ -116,6 +116,7 @@ TrialSpec SpecOf(const AttemptPlace& place, const LoadedExperiment& loaded, cons
   spec.experiment = loaded.experiment;
   spec.env = {loaded.env->file, loaded.env->id};
   spec.learner = {loaded.learner->file, loaded.learner->id};
+  for (const auto& wrapper : loaded.wrappers) spec.wrappers.push_back({wrapper->file, wrapper->id});
   for (const auto& monitor : loaded.monitors) spec.monitors.push_back({monitor->file, monitor->id});
   spec.origin = loaded.origin;
   spec.seeds = loaded.seeds;

@@ -41,6 +41,7 @@ std::map<std::string, std::string> PluginVersions(const std::vector<LoadedExperi
   for (const LoadedExperiment& loaded : experiments) {
     versions[loaded.env->id] = loaded.env->version;
     versions[loaded.learner->id] = loaded.learner->version;
+    for (const auto& wrapper : loaded.wrappers) versions[wrapper->id] = wrapper->version;
     for (const auto& monitor : loaded.monitors) versions[monitor->id] = monitor->version;
   }
   return versions;

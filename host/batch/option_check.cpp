@@ -102,7 +102,8 @@ std::string ConfigurationOf(const LoadedExperiment& loaded) {
     if (is_of_the_trial) created[key.path] = key.get(key, loaded.experiment);
   }
   // The plugin path determines the file of a name.
-  for (const auto& plugin : loaded.monitors) created["files"].push_back(plugin->file.string());
+  for (const auto* list : {&loaded.wrappers, &loaded.monitors})
+    for (const auto& plugin : *list) created["files"].push_back(plugin->file.string());
   return created.dump() + ProcessOf(loaded);
 }
 

@@ -108,7 +108,8 @@ std::string KeyType(const HostKey& key) {
     case ValueType::kGoal: return "mapping";
     case ValueType::kPluginName: return "plugin";
     case ValueType::kPluginOptions: return "mapping";
-    case ValueType::kMonitors: return "list of plugins";
+    case ValueType::kMonitors:
+    case ValueType::kWrappers: return "list of plugins";
     case ValueType::kFailurePolicy: return "policy";
     case ValueType::kFlapping: return "limit";
     case ValueType::kJson: return "any";

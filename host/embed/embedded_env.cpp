@@ -37,8 +37,8 @@ EmbeddedEnv::EmbeddedEnv(EnvToOpen about, uint64_t rows, uint64_t seed, unsigned
     : about_(std::move(about)),
       sinks_(SinksInto(&warnings_)),
       module_(LoadedModule::Load(about_.info.file, /*torch_version=*/"")),
-      env_(*module_, about_.info.id, sinks_, {about_.options, about_.origin, "env.options"},
-           RowsThatFit(*module_, about_, sinks_, rows)),
+      chain_(MakeChain(RowsThatFit(*module_, about_, sinks_, rows))),
+      env_(*chain_),
       channels_(env_),
       tracker_(env_),
       seed_(seed),
@@ -54,6 +54,17 @@ EmbeddedEnv::EmbeddedEnv(EnvToOpen about, uint64_t rows, uint64_t seed, unsigned
   SetSeed(seed);
   FindState();
   spec_ = SpecText();
+}
+
+std::unique_ptr<EnvInstance> EmbeddedEnv::MakeChain(uint64_t rows) {
+  auto env = std::make_unique<EnvInstance>(*module_, about_.info.id, sinks_,
+                                           InstanceOptions{about_.options, about_.origin, "env.options"}, rows);
+  for (const EnvToOpen::Wrapper& wrapper : about_.wrappers) {
+    wrapper_modules_.push_back(LoadedModule::Load(wrapper.info.file, /*torch_version=*/""));
+    env = std::make_unique<EnvInstance>(*wrapper_modules_.back(), wrapper.info.id, sinks_,
+                                        InstanceOptions{wrapper.options, about_.origin, wrapper.prefix}, rows, std::move(env));
+  }
+  return env;
 }
 
 EmbeddedEnv::~EmbeddedEnv() {
@@ -233,8 +244,12 @@ void EmbeddedEnv::StepRows(uint64_t begin, uint64_t end) {
   if (const bp_status status = env_.Step(0, begin, end); status != BP_OK) env_.Fail(status, "step");
   const uint64_t rewards = channels_.PerRow(*channels_.reward), n = end - begin;
   uint8_t* const truncated = channels_.truncated->at<uint8_t>(0, begin);
-  const EpisodeTracker::Step step{channels_.reward->at<float>(0, begin * rewards), channels_.terminated->at<uint8_t>(0, begin),
-                                  truncated, truncated, rewards};
+  const EpisodeTracker::Step step{channels_.reward->at<float>(0, begin * rewards),
+                                  channels_.terminated->at<uint8_t>(0, begin),
+                                  truncated,
+                                  truncated,
+                                  rewards,
+                                  env_.own_returns() ? env_.own_returns() + begin : nullptr};
   const EpisodeTracker::Seen seen = tracker_.Add(&episodes_[begin], n, step);
   if (seen.not_finite) RefuseReward(begin);
   if (seen.flags == 0) return;

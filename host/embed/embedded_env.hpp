@@ -82,6 +82,7 @@ class EmbeddedEnv : public Embedded {
   uint64_t TakeSeed(uint64_t row);
   void BeginEpisode(uint64_t row);
   void CheckStep() const;
+  std::unique_ptr<EnvInstance> MakeChain(uint64_t rows);
   void RunStep();
   void AssignSeeds();
   void StepRange(uint64_t begin, uint64_t end);
@@ -107,7 +108,9 @@ class EmbeddedEnv : public Embedded {
   std::vector<std::string> warnings_;
   const HostSinks sinks_;
   const std::unique_ptr<LoadedModule> module_;
-  EnvInstance env_;
+  std::vector<std::unique_ptr<LoadedModule>> wrapper_modules_;
+  const std::unique_ptr<EnvInstance> chain_;  // the env with its wrappers
+  EnvInstance& env_;
   EnvChannels channels_;
   EpisodeTracker tracker_;
   ActionCheck action_check_;

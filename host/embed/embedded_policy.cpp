@@ -61,13 +61,28 @@ EmbeddedPolicy::EmbeddedPolicy(const fs::path& out, const std::string& trial, co
       learner_info_(InfoOf(BP_KIND_LEARNER, spec_.learner)),
       env_module_(LoadedModule::Load(env_info_.file, /*torch_version=*/"")),
       learner_module_(LoadedModule::Load(learner_info_.file, /*torch_version=*/"")),
-      env_(*env_module_, env_info_.id, sinks_, OptionsOf(spec_, env_info_, spec_.experiment.env.options, "env.options"), rows),
+      chain_(MakeChain(rows)),
+      env_(*chain_),
       learner_(*learner_module_, learner_info_.id, sinks_,
                OptionsOf(spec_, learner_info_, spec_.experiment.learner.options, "learner.options"), env_,
                spec_.experiment.seed),
       buffers_(env_, learner_, [](const bp_channel&) { return false; }) {
   LoadState(learner_, ReadNamedCheckpoint(spec_.checkpoint_dir, spec_.trial_id, checkpoint));
   buffers_.Bind();
+}
+
+std::unique_ptr<EnvInstance> EmbeddedPolicy::MakeChain(uint64_t rows) {
+  auto env = std::make_unique<EnvInstance>(*env_module_, env_info_.id, sinks_,
+                                           OptionsOf(spec_, env_info_, spec_.experiment.env.options, "env.options"), rows);
+  for (size_t i = 0; i < spec_.wrappers.size(); ++i) {
+    const PluginInfo info = InfoOf(BP_KIND_ENV, spec_.wrappers[i]);
+    const std::string section = "env.wrappers." + std::to_string(i) + ".options";
+    wrapper_modules_.push_back(LoadedModule::Load(info.file, /*torch_version=*/""));
+    env = std::make_unique<EnvInstance>(*wrapper_modules_.back(), info.id, sinks_,
+                                        OptionsOf(spec_, info, spec_.experiment.wrappers[i].options, section.c_str()), rows,
+                                        std::move(env));
+  }
+  return env;
 }
 
 ChannelBuffer& EmbeddedPolicy::Channel(const std::string& name) {

@@ -25,11 +25,15 @@ class EmbeddedPolicy : public Embedded {
   void Reset(const uint8_t* mask);  // starts episodes in the rows of the mask; NULL: every row
 
  private:
+  std::unique_ptr<EnvInstance> MakeChain(uint64_t rows);
+
   const TrialSpec spec_;
   const PluginInfo env_info_, learner_info_;
   const HostSinks sinks_;
   const std::unique_ptr<LoadedModule> env_module_, learner_module_;
-  EnvInstance env_;  // never stepped; it describes the channels
+  std::vector<std::unique_ptr<LoadedModule>> wrapper_modules_;
+  const std::unique_ptr<EnvInstance> chain_;  // never stepped; it describes the channels
+  EnvInstance& env_;
   LearnerInstance learner_;
   SlotBuffers buffers_;
   uint64_t step_ = 0;

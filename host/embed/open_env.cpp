@@ -10,6 +10,7 @@
 #include "base/json_text.hpp"
 #include "config/option_aliases.hpp"
 #include "config/options.hpp"
+#include "config/plugins.hpp"
 #include "embed/last_error.hpp"
 #include "rollout/failure.hpp"
 #include "yaml/document.hpp"
@@ -40,14 +41,39 @@ PluginInfo LookUp(const char* so, const char* id) {
   return *found;
 }
 
-// {env: {options: ...}}, as in a file. Dumps the options again, because YAML does not support all of JSON's escapes.
-Node FileWith(const json& options, Errors* errors) {
-  const std::string text = options.dump();
+// Writes a value into a file's tree. Dumps it again, because YAML does not support all of JSON's escapes.
+void SetJson(const std::string& path, const json& value, Node* root, Errors* errors) {
+  const std::string text = value.dump();
+  if (std::optional<Node> node = ParseDocument(text, MakeArgumentSource("options", text, 0), errors))
+    SetPath(root, path, node->mark, *node);
+}
+
+// Takes the option kWrappers and reads it like an experiment file does.
+void ReadWrappers(json* options, Values* host, EnvToOpen* env, Errors* errors) {
+  if (!options->is_object() || !options->contains(kWrappers)) return;
+  const json given = (*options)[kWrappers];
+  options->erase(kWrappers);
+  if (!given.is_array())
+    throw TrialFailure(BP_E_CONFIG, "", std::string(kWrappers) + ": expected a list, got " + JsonText(given));
   Node root;
   root.kind = Node::Kind::kMap;
-  if (std::optional<Node> node = ParseDocument(text, MakeArgumentSource("options", text, 0), errors))
-    SetPath(&root, "env.options", node->mark, *node);
-  return root;
+  SetJson(kWrappers, given, &root, errors);
+  for (size_t i = 0; i < given.size(); ++i) {
+    const std::string path = std::string(kWrappers) + "." + std::to_string(i);
+    Node* const item = FindPath(&root, path);
+    if (item == nullptr) return;
+    ReadWrapper(item, errors);
+    const Node* const name = FindPath(root, path + ".plugin");
+    if (name == nullptr) continue;
+    const PluginInfo info = LookUp(nullptr, name->text.c_str());
+    if (const std::string why = WhyNotHere(info); !why.empty()) throw TrialFailure(BP_E_UNSUPPORTED, "", why);
+    NameWrapperValue(info, item);
+    const std::vector<PluginSlot> slots{{BP_KIND_ENV, path, std::make_shared<OptionTable>(info)}};
+    RewriteAliases(&root, slots, errors);
+    json own = ReadOptions(root, slots.front(), slots, host, errors);
+    AddHostNamed(info, json::object(), &own);
+    env->wrappers.push_back({info, std::move(own), slots.front().options_path()});
+  }
 }
 
 json ReadJson(const char* text) {
@@ -74,9 +100,12 @@ void ReadGiven(const char* text, EnvToOpen* env) {
   const std::vector<PluginSlot> slots{{BP_KIND_ENV, "env", std::make_shared<OptionTable>(env->info)}};
   json options = text ? ReadJson(text) : json::object();
   env->ends_episodes = EndsEpisodes(*slots.front().table, &options);
-  Node root = FileWith(options, &errors);
-  RewriteAliases(&root, slots, &errors);
   Values host;
+  ReadWrappers(&options, &host, env, &errors);
+  Node root;
+  root.kind = Node::Kind::kMap;
+  SetJson("env.options", options, &root, &errors);
+  RewriteAliases(&root, slots, &errors);
   env->options = ReadOptions(root, slots.front(), slots, &host, &errors);
   for (const Entry& entry : root.entries)
     if (entry.key != "env") errors.Add(entry.mark, "the host's key '" + entry.key + "' has no effect on an embedded env");

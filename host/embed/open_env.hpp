@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "plugin/catalog.hpp"
 #include "plugin/plugin_info.hpp"
@@ -23,10 +24,19 @@ std::string EnvListText();
 
 inline constexpr char kOnError[] = "on_error", kEndEpisode[] = "end_episode";
 
+// The option that names wrappers, as in an experiment file: {"env.wrappers": [{"frame_stack": 4}]}.
+inline constexpr char kWrappers[] = "env.wrappers";
+
 struct EnvToOpen {
+  struct Wrapper {
+    PluginInfo info;
+    nlohmann::json options;
+    std::string prefix;  // "env.wrappers.0.options"
+  };
   PluginInfo info;
   nlohmann::json options;                     // all of them
   std::map<std::string, std::string> origin;  // only of given options
+  std::vector<Wrapper> wrappers;              // the innermost first
   bool ends_episodes = false;                 // the option on_error: end_episode, which every env has here
 };
 // Arguments may be NULL, as in bp_embed_open. Throws TrialFailure (BP_E_CONFIG) with all errors of the options, in the words of

@@ -33,8 +33,12 @@ void EmbeddedEnv::StepRow(uint64_t row) {
   }
   const uint64_t rewards = channels_.PerRow(*channels_.reward);
   uint8_t* const truncated = channels_.truncated->at<uint8_t>(0, row);
-  const EpisodeTracker::Step step{channels_.reward->at<float>(0, row * rewards), channels_.terminated->at<uint8_t>(0, row),
-                                  truncated, truncated, rewards};
+  const EpisodeTracker::Step step{channels_.reward->at<float>(0, row * rewards),
+                                  channels_.terminated->at<uint8_t>(0, row),
+                                  truncated,
+                                  truncated,
+                                  rewards,
+                                  env_.own_returns() ? env_.own_returns() + row : nullptr};
   tracker_.Add(&episodes_[row], 1, step);
   if (failed) *truncated = 1;
   tracker_.CheckFlags(row, *step.terminated, *truncated, "in a step");

@@ -22,11 +22,12 @@ struct SavedHead {
 };
 
 uint64_t HashOf(const EnvToOpen& about) {
-  const std::string text = about.info.id + about.info.version + about.options.dump();
+  std::string text = about.info.id + about.info.version + about.options.dump();
+  for (const EnvToOpen::Wrapper& w : about.wrappers) text += w.info.id + w.info.version + w.options.dump();
   return Hash64Of(text.data(), text.size());
 }
 
-const bp_env_inject_1* InjectOf(const EnvInstance& env) { return env.Extension<bp_env_inject_1>(BP_ENV_INJECT_1); }
+const bp_env_inject_1* InjectOf(const EnvInstance& env) { return env.innermost().Extension<bp_env_inject_1>(BP_ENV_INJECT_1); }
 
 TrialFailure NotSaved(const EnvInstance& env, const std::string& what) {
   return TrialFailure(BP_E_INVALID_ARG, env.id(), "load: " + what);
@@ -88,7 +89,7 @@ void EmbeddedEnv::FindState() {
   uint64_t offset = 0;
   for (uint64_t i = 0; i <= kMostParts; ++i) {
     uint64_t n = 0;
-    const char* const name = env_.Call("part", [&](const bp_env* env) { return inject->part(env, i, &n); });
+    const char* const name = env_.innermost().Call("part", [&](const bp_env* env) { return inject->part(env, i, &n); });
     if (name == nullptr) return;
     if (n > kMostNumbers || i == kMostParts)
       throw TrialFailure(BP_E_INTERNAL, env_.id(),
@@ -121,7 +122,7 @@ std::vector<double> EmbeddedEnv::AllState(uint64_t row) {
   std::vector<double> all;
   if (!state_parts_.empty()) all.resize(state_parts_.back().offset + state_parts_.back().size);
   const bp_env_inject_1* const inject = InjectOf(env_);
-  env_.Call("state", [&](bp_env* env) { return inject->get(env, row, all.data()); });
+  env_.innermost().Call("state", [&](bp_env* env) { return inject->get(env, row, all.data()); });
   return all;
 }
 
@@ -146,12 +147,17 @@ void EmbeddedEnv::SetState(uint64_t row, const std::vector<PartValues>& parts) {
     checked.emplace_back(&part, given.values);
   }
   if (checked.empty()) return;
+  if (const std::string who = env_.ReplacesStates(); !who.empty())
+    throw TrialFailure(BP_E_UNSUPPORTED, env_.id(),
+                       fmt::format("the wrapper {} replaces observations, which a new state would not reach before the next "
+                                   "step; open the env without it to set states",
+                                   who));
   std::vector<double> all = AllState(row);
   for (const auto& [part, values] : checked) std::copy_n(values, part->size, all.begin() + static_cast<int64_t>(part->offset));
   const bp_env_inject_1* const inject = InjectOf(env_);
   try {
     const HostFloatMode mode;
-    env_.Call("state", [&](bp_env* env) { return inject->set(env, row, all.data()); });
+    env_.innermost().Call("state", [&](bp_env* env) { return inject->set(env, row, all.data()); });
   } catch (...) {
     phases_[row] = kNone;
     throw;

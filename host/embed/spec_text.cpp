@@ -81,11 +81,15 @@ std::string EmbeddedEnv::SpecText() {
   json channels = json::array(), state = json::array();
   for (const EnvChannels::Channel& channel : channels_.all()) channels.push_back(ChannelText(channel));
   for (const StatePart& part : state_parts_) state.push_back({{"name", part.name}, {"size", part.size}});
-  const auto* const clock = env_.Extension<bp_env_clock_1>(BP_ENV_CLOCK_1);
-  const auto* const render = env_.Extension<bp_env_render_1>(BP_ENV_RENDER_1);
+  EnvInstance& inner = env_.innermost();
+  const auto* const clock = inner.Extension<bp_env_clock_1>(BP_ENV_CLOCK_1);
+  const auto* const render = inner.Extension<bp_env_render_1>(BP_ENV_RENDER_1);
   const int64_t limit = tracker_.env_cuts() ? env_.spec().max_episode_steps : tracker_.limit();
   json options = about_.options;
   if (about_.ends_episodes) options[kOnError] = kEndEpisode;
+  json wrappers = json::array();
+  for (const EnvToOpen::Wrapper& w : about_.wrappers) wrappers.push_back({{"id", w.info.id}, {"options", w.options}});
+  if (!wrappers.empty()) options[kWrappers] = std::move(wrappers);
   const json spec = {
       {"id", about_.info.id},
       {"version", about_.info.version},
@@ -96,7 +100,7 @@ std::string EmbeddedEnv::SpecText() {
       {"threads", row_threads_.threads()},
       {"seed", seed_},
       {"max_episode_steps", limit > 0 && limit < EpisodeTracker::kNoLimit ? json(limit) : json(nullptr)},
-      {"step_s", clock ? json(env_.Call("step_s", [&](const bp_env* env) { return clock->step_s(env); })) : json(nullptr)},
+      {"step_s", clock ? json(inner.Call("step_s", [&](const bp_env* env) { return clock->step_s(env); })) : json(nullptr)},
       {"resets_itself", env_.resets_itself()},
       {"autoreset", kModes[static_cast<int32_t>(mode_)]},
       {"snapshot", HasSnapshots(env_)},
@@ -113,7 +117,7 @@ std::string EnvListText() {
   AddPluginFolders(&catalog);
   json list = json::array();
   for (const PluginInfo& info : catalog.plugins()) {
-    if (info.kind != BP_KIND_ENV) continue;
+    if (info.kind != BP_KIND_ENV || (info.flags & BP_FLAG_WRAPPER) != 0) continue;
     const std::string refused = WhyNotHere(info);
     list.push_back({{"id", info.id},
                     {"version", info.version},

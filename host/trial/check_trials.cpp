@@ -286,7 +286,8 @@ TrialCheck Try(const TrialSpec& spec, const std::filesystem::path& folder, Statu
 const BrokenRule* BrokenOf(const TrialSpec& spec, const std::vector<BrokenRule>& broken) {
   const auto is_of = [&](const BrokenRule& one) {
     const auto is = [&](const TrialPlugin& plugin) { return plugin.file == one.file && plugin.id == one.id; };
-    return is(spec.env) || is(spec.learner) || std::any_of(spec.monitors.begin(), spec.monitors.end(), is);
+    return is(spec.env) || is(spec.learner) || std::any_of(spec.wrappers.begin(), spec.wrappers.end(), is) ||
+           std::any_of(spec.monitors.begin(), spec.monitors.end(), is);
   };
   const auto found = std::find_if(broken.begin(), broken.end(), is_of);
   return found == broken.end() ? nullptr : &*found;
@@ -295,6 +296,7 @@ const BrokenRule* BrokenOf(const TrialSpec& spec, const std::vector<BrokenRule>&
 // Warns of each plugin file once.
 void WarnOfExports(const TrialSpec& spec, std::set<std::filesystem::path>* known, std::vector<std::string>* warnings) {
   std::vector<std::filesystem::path> files = {spec.env.file, spec.learner.file};
+  for (const TrialPlugin& wrapper : spec.wrappers) files.push_back(wrapper.file);
   for (const TrialPlugin& monitor : spec.monitors) files.push_back(monitor.file);
   for (const std::filesystem::path& file : files) {
     if (!known->insert(file).second) continue;

@@ -113,7 +113,7 @@ void CollectRollouts::Load(const Checkpoint& checkpoint) {
   const uint64_t policy_steps = checkpoint.header.policy_steps;
   if (!HasEnvState(checkpoint, parts_.env)) {
     if (!KeepsEnvState(parts_.env))
-      warnings_.Add(parts_.env.id() + " does not save the states of its envs, which started new episodes");
+      warnings_.Add(KeepsNoState(parts_.env) + " does not save the states of its envs, which started new episodes");
     return collector_.StartAfresh(std::move(rows), policy_steps);
   }
   // The horizon is arbitrary here: the first rollout binds its own and copies the states.

@@ -22,7 +22,8 @@ Policy PolicyOf(const std::string& word) {
 // The parameters that the env declares, by name.
 class Parameters {
  public:
-  explicit Parameters(EnvInstance& env) : env_(env), table_(env.Extension<bp_env_parameters_1>(BP_ENV_PARAMETERS_1)) {
+  explicit Parameters(EnvInstance& env)
+      : env_(env.innermost()), table_(env_.Extension<bp_env_parameters_1>(BP_ENV_PARAMETERS_1)) {
     for (uint64_t i = 0; table_ != nullptr; ++i) {
       const char* help = nullptr;
       const char* name = env_.Call("parameter", [&](bp_env* e) { return table_->parameter(e, i, &help); });

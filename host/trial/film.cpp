@@ -38,11 +38,12 @@ std::string InWords(const std::string& name) {
 
 // Chooses the drawn states of an episode of so many steps, whose duration follows from the env's clock.
 void SetPace(EnvInstance& env, double steps, Film* film) {
-  const auto* clock = env.Extension<bp_env_clock_1>(BP_ENV_CLOCK_1);
+  EnvInstance& inner = env.innermost();
+  const auto* clock = inner.Extension<bp_env_clock_1>(BP_ENV_CLOCK_1);
   film->slower = 0;
   film->every = static_cast<uint64_t>(steps) / kMostFrames + 1;
   if (clock == nullptr) return;
-  const double step_s = env.Call("step_s", [&](bp_env* instance) { return clock->step_s(instance); });
+  const double step_s = inner.Call("step_s", [&](bp_env* instance) { return clock->step_s(instance); });
   if (!(step_s > 0) || !std::isfinite(step_s))
     throw TrialFailure(BP_E_INTERNAL, env.id(), fmt::format("step_s: expected more than 0 s, got {}", step_s));
   for (film->slower = 1; film->slower < kSlowest && steps * step_s * static_cast<double>(film->slower) < kShortest_s;)

@@ -41,7 +41,8 @@ bool HasNewPlugin(const std::vector<TrialSpec>& specs, const ValidatedFiles& fil
     return known.emplace(plugin.file, plugin.id).second && !files.Has(plugin.file, plugin.id);
   };
   return std::ranges::any_of(specs, [&](const TrialSpec& spec) {
-    return is_new(spec.env) || is_new(spec.learner) || std::ranges::any_of(spec.monitors, is_new);
+    return is_new(spec.env) || is_new(spec.learner) || std::ranges::any_of(spec.wrappers, is_new) ||
+           std::ranges::any_of(spec.monitors, is_new);
   });
 }
 

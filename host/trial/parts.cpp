@@ -71,6 +71,7 @@ void TrialParts::ReadPluginsAndPreloadTorch() {
   Catalog catalog;
   std::vector<std::pair<uint32_t, TrialPlugin>> all = {{BP_KIND_ENV, spec_.env}, {BP_KIND_LEARNER, spec_.learner}};
   if (other_env_) all.push_back({BP_KIND_ENV, *other_env_});
+  for (const TrialPlugin& wrapper : spec_.wrappers) all.push_back({BP_KIND_ENV, wrapper});
   for (const TrialPlugin& monitor : spec_.monitors) all.push_back({BP_KIND_MONITOR, monitor});
   for (const auto& [kind, plugin] : all) {
     std::string why_not;
@@ -117,7 +118,8 @@ void TrialParts::Load(const Wanted& wanted) {
   ReadPluginsAndPreloadTorch();
   env_module_ = load(spec_.env);
   learner_module_ = load(spec_.learner);
-  const uint64_t env_flags = env_module_->descriptor(spec_.env.id).flags;
+  for (const TrialPlugin& wrapper : spec_.wrappers) wrapper_modules_.push_back(load(wrapper));
+  const uint64_t env_flags = FlagsOfEnv();
   if (other_env_) other_env_module_ = load(*other_env_);
   uint64_t both = env_flags & learner_module_->descriptor(spec_.learner.id).flags;
   if (other_env_) both &= other_env_module_->descriptor(other_env_->id).flags;
@@ -144,11 +146,30 @@ void TrialParts::Load(const Wanted& wanted) {
   if (wanted.evaluation_rows > 0) LoadEvaluation(wanted.evaluation_rows);
 }
 
+uint64_t TrialParts::FlagsOfEnv() const {
+  uint64_t flags = env_module_->descriptor(spec_.env.id).flags;
+  for (size_t i = 0; i < wrapper_modules_.size(); ++i)
+    flags = FlagsOfChain(wrapper_modules_[i]->descriptor(spec_.wrappers[i].id).flags, flags);
+  return flags;
+}
+
+std::unique_ptr<EnvInstance> TrialParts::MakeEnv(const LoadedModule& module, const TrialPlugin& plugin,
+                                                 const nlohmann::json& options, const std::string& section,
+                                                 const HostSinks& sinks, uint64_t rows) {
+  auto env = std::make_unique<EnvInstance>(module, plugin.id, sinks, Options(plugin, options, section), rows);
+  RestoreState(plugin.id);
+  for (size_t i = 0; i < spec_.wrappers.size(); ++i) {
+    const TrialPlugin& wrapper = spec_.wrappers[i];
+    InstanceOptions own = Options(wrapper, spec_.experiment.wrappers[i].options, fmt::format("env.wrappers.{}.options", i));
+    env = std::make_unique<EnvInstance>(*wrapper_modules_[i], wrapper.id, sinks, own, rows, std::move(env));
+    RestoreState(wrapper.id);
+  }
+  return env;
+}
+
 void TrialParts::MakeEnvAndLearner() {
   const Experiment& experiment = spec_.experiment;
-  env_ = std::make_unique<EnvInstance>(*env_module_, spec_.env.id, sinks_,
-                                       Options(spec_.env, experiment.env.options, "env.options"), experiment.rollout.rows());
-  RestoreState(spec_.env.id);
+  env_ = MakeEnv(*env_module_, spec_.env, experiment.env.options, "env.options", sinks_, experiment.rollout.rows());
   learner_ = std::make_unique<LearnerInstance>(*learner_module_, spec_.learner.id, learner_sinks_,
                                                Options(spec_.learner, experiment.learner.options, "learner.options"), *env_,
                                                experiment.seed);
@@ -177,9 +198,8 @@ void TrialParts::LoadEvaluation(uint64_t rows) {
   const TrialPlugin& plugin = other_env_ ? *other_env_ : spec_.env;
   nlohmann::json env_options = other_env_ ? nlohmann::json::object() : experiment.env.options;
   if (experiment.evaluation.env_options.is_object()) env_options.update(experiment.evaluation.env_options);
-  evaluation_env_ = std::make_unique<EnvInstance>(other_env_ ? *other_env_module_ : *env_module_, plugin.id, evaluation_sinks_,
-                                                  Options(plugin, env_options, "evaluation.env.options"), rows);
-  RestoreState(plugin.id);
+  evaluation_env_ = MakeEnv(other_env_ ? *other_env_module_ : *env_module_, plugin, env_options, "evaluation.env.options",
+                            evaluation_sinks_, rows);
   CheckSameSpaces(*env_, *evaluation_env_);
 }
 

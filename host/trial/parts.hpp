@@ -64,6 +64,10 @@ class TrialParts {
   void LoadTorchFor(const PluginInfo& info);
   const void* OpenPart(const std::string& plugin_id, const std::string& name);
   void MakeEnvAndLearner();
+  // With the experiment's wrappers over it.
+  std::unique_ptr<EnvInstance> MakeEnv(const LoadedModule& module, const TrialPlugin& plugin, const nlohmann::json& options,
+                                       const std::string& section, const HostSinks& sinks, uint64_t rows);
+  uint64_t FlagsOfEnv() const;
   void LoadEvaluation(uint64_t rows);
   InstanceOptions Options(const TrialPlugin& plugin, nlohmann::json options, const std::string& section);
 
@@ -89,7 +93,7 @@ class TrialParts {
   std::unique_ptr<LoadedModule> env_module_, learner_module_;
   std::optional<TrialPlugin> other_env_;  // of the evaluation
   std::unique_ptr<LoadedModule> other_env_module_;
-  std::vector<std::unique_ptr<LoadedModule>> monitor_modules_;
+  std::vector<std::unique_ptr<LoadedModule>> wrapper_modules_, monitor_modules_;
   std::map<std::filesystem::path, std::unique_ptr<LoadedModule>> part_modules_;
   std::unique_ptr<EnvInstance> env_, evaluation_env_;
   std::unique_ptr<LearnerInstance> learner_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "backplane/ext/policy.h"
+#include "backplane/ext/snapshot.h"
 #include "rollout/row_snapshots.hpp"
 
 namespace backplane {
@@ -101,17 +102,26 @@ void StartLearner(LearnerInstance& learner, const std::vector<std::byte>& saved,
 
 namespace {
 
-constexpr const char *kRowsPart = "env", *kWholePart = "env_state";  // parts of a checkpoint
+constexpr const char *kRowsPart = "env", *kWholePart = "env_state", *kWrapperPart = "wrappers";  // parts of a checkpoint
 
 const bp_env_state_1* StateOf(const EnvInstance& env) {
-  return env.on_device() ? nullptr : env.Extension<bp_env_state_1>(BP_ENV_STATE_1);
+  return env.on_device() ? nullptr : env.innermost().Extension<bp_env_state_1>(BP_ENV_STATE_1);
 }
 
 const char* PartFor(const EnvInstance& env) { return HasSnapshots(env) ? kRowsPart : kWholePart; }
 
 }  // namespace
 
-bool KeepsEnvState(const EnvInstance& env) { return HasSnapshots(env) || StateOf(env) != nullptr; }
+bool KeepsEnvState(const EnvInstance& env) {
+  return HasSnapshots(env) || (StateOf(env) != nullptr && HasWrapperSnapshots(env));
+}
+
+std::string KeepsNoState(const EnvInstance& env) {
+  const EnvInstance* each = &env;
+  while (each->below() != nullptr && each->Extension<bp_env_snapshot_1>(BP_ENV_SNAPSHOT_1) != nullptr)
+    each = &each->below()->env();
+  return each->id();
+}
 
 bool HasEnvState(const Checkpoint& checkpoint, const EnvInstance& env) {
   return KeepsEnvState(env) && checkpoint.parts.contains(PartFor(env));
@@ -124,7 +134,8 @@ void SaveEnv(EnvInstance& env, Checkpoint* checkpoint) {
     return;
   }
   const StateWriter writer(&bytes);
-  env.Call("save", [&](bp_env* handle) { return StateOf(env)->save(handle, writer.get()); });
+  env.innermost().Call("save", [&](bp_env* handle) { return StateOf(env)->save(handle, writer.get()); });
+  if (env.below() != nullptr) checkpoint->parts[kWrapperPart] = SaveWrapperRows(env, 0, env.rows());
 }
 
 void SaveEnv(std::vector<std::byte> rows, Checkpoint* checkpoint) { checkpoint->parts[kRowsPart] = std::move(rows); }
@@ -133,8 +144,9 @@ void LoadEnv(EnvInstance& env, const Checkpoint& checkpoint) {
   const std::vector<std::byte>& bytes = PartOf(checkpoint, PartFor(env));
   if (HasSnapshots(env)) return LoadRows(env, bytes);
   const StateReader reader(bytes);
-  env.Call("load", [&](bp_env* handle) { return StateOf(env)->load(handle, reader.get()); });
-  reader.CheckAllIsRead(env.id());
+  env.innermost().Call("load", [&](bp_env* handle) { return StateOf(env)->load(handle, reader.get()); });
+  reader.CheckAllIsRead(env.innermost().id());
+  if (env.below() != nullptr) LoadWrapperRows(env, 0, env.rows(), PartOf(checkpoint, kWrapperPart));
 }
 
 }  // namespace backplane

@@ -90,6 +90,8 @@ void StartLearner(LearnerInstance& learner, const std::vector<std::byte>& saved,
 
 // False for an env on a device, whose rows cannot be saved.
 bool KeepsEnvState(const EnvInstance& env);
+// The plugin that prevents it: the env, or the outermost wrapper without snapshots.
+std::string KeepsNoState(const EnvInstance& env);
 // True if `checkpoint` contains this env's state.
 bool HasEnvState(const Checkpoint& checkpoint, const EnvInstance& env);
 

@@ -76,7 +76,11 @@ PolicyChannel About(const bp_channel& c) {
           .bytes = static_cast<uint64_t>(bp::ElementCount(c)) * c.dtype.bits / 8};
 }
 
-std::vector<PolicyLabel> LabelsOf(EnvInstance& env, const bp_channel& channel) {
+// The innermost env's, for a channel that wrappers left as it is.
+std::vector<PolicyLabel> LabelsOf(EnvInstance& outer, const bp_channel& channel) {
+  EnvInstance& env = outer.innermost();
+  const bp_channel* declared_below = bp::FindChannel(env.spec(), channel.name);
+  if (declared_below == nullptr || Layout(*declared_below) != Layout(channel)) return {};
   const auto* table = env.Extension<bp_env_labels_1>(BP_ENV_LABELS_1);
   std::vector<PolicyLabel> labels(table == nullptr ? 0 : static_cast<size_t>(bp::ElementCount(channel)));
   size_t declared = 0;
@@ -156,8 +160,9 @@ std::string PolicyRecord(EnvInstance& env, LearnerInstance& learner, TrialThread
   const std::vector<const bp_channel*> channels = ChannelsOfAct(env, learner);
   const Acts acts = Play(env, learner, threads, spec, channels, cancelled, beat);
   about.policy_bytes = policy.size(), about.acts = acts.kept();
-  if (const auto* clock = env.Extension<bp_env_clock_1>(BP_ENV_CLOCK_1))
-    about.step_s = env.Call("step_s", [&](bp_env* instance) { return clock->step_s(instance); });
+  EnvInstance& inner = env.innermost();
+  if (const auto* clock = inner.Extension<bp_env_clock_1>(BP_ENV_CLOCK_1))
+    about.step_s = inner.Call("step_s", [&](bp_env* instance) { return clock->step_s(instance); });
   for (const bp_channel* c : channels) {
     about.channels.push_back(About(*c));
     if (c->role != BP_ROLE_CARRY) about.channels.back().labels = LabelsOf(env, *c);

@@ -76,6 +76,57 @@ TEST(ActionSpace, ChoosesOnlyAllowedActions) {
   EXPECT_EQ(choice, 0) << "a row that does not act";
 }
 
+constexpr int64_t kTwo[] = {2}, kFour[] = {4}, kSix[] = {6}, kEach[] = {3, 1};
+
+bp_channel MultiDiscrete() {
+  bp_channel action = Discrete();
+  action.space = BP_SPACE_MULTI_DISCRETE, action.ndim = 1, action.shape = kTwo, action.nvec = kEach;
+  return action;
+}
+
+TEST(ActionSpace, DrawsEachOfSeveralChoices) {
+  bp_channel mask = Mask({BP_DTYPE_UINT, 8, 1});
+  mask.shape = kSix;
+  const bp_channel action = MultiDiscrete();
+  EXPECT_EQ(ActionSpace::FlagsOf(action), 4);
+  const ActionSpace space(action, &mask, 2, 6);
+  constexpr uint8_t kAllowed[] = {1, 1, 0, 1, 1, 1};  // the first two belong to a different channel
+  int32_t choice[2] = {-1, -1};
+  space.Zero(kAllowed, choice);
+  EXPECT_THAT(choice, testing::ElementsAre(1, 0));
+  bool seen[3] = {};
+  bp_rng rng{7, 0};
+  for (int i = 0; i < 100; ++i) {
+    space.Uniform(&rng, kAllowed, choice);
+    seen[choice[0]] = true;
+    EXPECT_EQ(choice[1], 0);
+  }
+  EXPECT_THAT(seen, testing::ElementsAre(false, true, true));
+  mask.shape = kThree;
+  EXPECT_THROW(ActionSpace(action, &mask), std::invalid_argument) << "a flag is missing";
+  mask.shape = kFour;
+  EXPECT_TRUE(ActionSpace(action, &mask).masked());
+}
+
+TEST(ActionSpace, DrawsBits) {
+  bp_channel action = Mask({BP_DTYPE_UINT, 8, 1});
+  action.role = BP_ROLE_ACTION;
+  const ActionSpace space(action);
+  EXPECT_FALSE(space.discrete());
+  uint8_t bits[3] = {9, 9, 9};
+  space.Zero(nullptr, bits);
+  EXPECT_THAT(bits, testing::ElementsAre(0, 0, 0));
+  int sum[3] = {};
+  bp_rng rng{7, 0};
+  for (int i = 0; i < 4000; ++i) {
+    space.Uniform(&rng, nullptr, bits);
+    for (int k = 0; k < 3; ++k) sum[k] += bits[k];
+  }
+  for (const int ones : sum) EXPECT_NEAR(ones, 2000, 150);
+  action.dtype.bits = 16;
+  EXPECT_THROW(ActionSpace{action}, std::invalid_argument);
+}
+
 TEST(ActionSpace, RejectsMaskOfDifferentType) {
   const bp_channel mask = Mask({BP_DTYPE_FLOAT, 32, 1}), action = Discrete();
   EXPECT_THROW(ActionSpace(action, &mask), std::invalid_argument);

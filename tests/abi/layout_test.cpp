@@ -18,6 +18,7 @@
 #include "backplane/ext/state.h"
 #include "backplane/ext/tensors.h"
 #include "backplane/ext/verdict.h"
+#include "backplane/ext/wrapper.h"
 #include "backplane/host.h"
 #include "backplane/learner.h"
 #include "backplane/module.h"
@@ -223,6 +224,14 @@ TEST(Layout, EnvClock1) {
   AT(bp_env_inject_1, get, 16); AT(bp_env_inject_1, set, 24);
   SIZE(bp_env_clock_1, 16);
   AT(bp_env_clock_1, struct_size, 0); AT(bp_env_clock_1, reserved, 4); AT(bp_env_clock_1, step_s, 8);
+}
+
+TEST(Layout, Wrapper1) {
+  SIZE(bp_host_env_1, 40);
+  AT(bp_host_env_1, struct_size, 0); AT(bp_host_env_1, reserved, 4); AT(bp_host_env_1, spec, 8); AT(bp_host_env_1, bind, 16);
+  AT(bp_host_env_1, reset, 24); AT(bp_host_env_1, step, 32);
+  SIZE(bp_env_wrapper_1, 16);
+  AT(bp_env_wrapper_1, struct_size, 0); AT(bp_env_wrapper_1, reserved, 4); AT(bp_env_wrapper_1, hides, 8);
 }
 
 TEST(Layout, EnvParameters1) {

@@ -19,7 +19,7 @@ CASES = [
     ("backplane run cart", "cartpole.yaml"),
     ("backplane run cartpole.yaml --dry", "--dry-run"),
     ("backplane run cartpole.yaml learner.options.train_b", "learner.options.train_batch_size="),
-    ("backplane run cartpole.yaml --set env.plugin=mountain", "mountain_car_continuous"),
+    ("backplane run cartpole.yaml --set env.plugin=mountain_car_", "mountain_car_continuous"),
     ("backplane plugin describe env.cart", "env.cartpole"),
     ("backplane status outputs/car", "outputs/cartpole"),
     ("backplane replay outputs/cartpole seed=", "seed=0"),

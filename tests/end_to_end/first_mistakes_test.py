@@ -58,7 +58,7 @@ LINES = {
     13: "backplane plugin describe ppo",
     16: "backplane compare configs/ppo/cartpole.yaml configs/ars/cartpole.yaml --set budget.env_steps=100000",
     17: "backplane gate base.json configs/ppo/cartpole.yaml --fail-if 'eval/return < -5%'",
-    19: "backplane run configs/ppo/ant.yaml",
+    19: "backplane run configs/ppo/acrobot.yaml",
     20: "--set 'sweep.random={trials: 8, space: {learner.options.lr: {log_uniform: [1e-5,1e-2]}}}'",
     21: "--sweep rollout.num_env_runners=4",
     23: "--set rollout.num_env_runners=1",

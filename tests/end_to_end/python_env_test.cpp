@@ -275,5 +275,54 @@ TEST_F(OddPythonEnv, EndsEndlessEvaluationByItsWallTimeAndByAStop) {
   EXPECT_TRUE(std::filesystem::exists(Attempt("odd").parent_path() / "checkpoint/checkpoint.bin"));
 }
 
+// The env checks each action, so a wrong conversion ends the trial.
+TEST_F(PythonEnv, PpoTrainsOnEveryActionSpaceAndOnImages) {
+  Write("every.py", R"(
+import gymnasium
+from gymnasium import spaces
+
+ACTIONS = {
+    "multi_discrete": spaces.MultiDiscrete([3, 2], start=[5, -1]),
+    "multi_binary": spaces.MultiBinary(3),
+    "mixed": spaces.Dict({"bits": spaces.MultiBinary(2), "choice": spaces.Discrete(3, start=4), "numbers": spaces.Box(-1, 1, (2,))}),
+}
+
+class Every(gymnasium.Env):
+    observation_space = spaces.Dict({"image": spaces.Box(0, 255, (40, 36, 3), "uint8"), "numbers": spaces.Box(-1, 1, (2,))})
+
+    def __init__(self, actions):
+        self.action_space = ACTIONS[actions]
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.observation_space.seed(seed)
+        self.t = 0
+        return self.observation_space.sample(), {}
+
+    def step(self, action):
+        assert self.action_space.contains(action), action
+        self.t += 1
+        return self.observation_space.sample(), 1.0, False, self.t == 7, {}
+)");
+  for (const std::string actions : {"multi_discrete", "multi_binary", "mixed"}) {
+    Write(actions + ".yaml", R"(
+env: {plugin: gymnasium, options: {file: every.py, class: Every, observations: named, kwargs: {actions: )" +
+                                 actions + "}, python: " + kPython + R"(}}
+learner: {plugin: ppo, options: {train_batch_size: 32, minibatch_size: 16, num_epochs: 1, hidden: [4], normalize_obs: true}}
+rollout: {num_env_runners: 1, num_envs_per_env_runner: 4}
+budget: {iterations: 2}
+evaluation: {episodes: 2}
+)");
+    const Finished run = Run("run " + actions + ".yaml");
+    ASSERT_EQ(run.exit, 0) << run.err;
+    const nlohmann::json result = Result(actions);
+    EXPECT_EQ(result["state"], "COMPLETED");
+    EXPECT_EQ(result["evaluation"]["return"]["mean"], 7);
+    const Finished exported = Run("export policy outputs/" + actions + " --to policy");
+    EXPECT_NE(exported.exit, 0);
+    EXPECT_THAT(exported.err, testing::HasSubstr("got one that reads images, which has no export"));
+  }
+}
+
 }  // namespace
 }  // namespace backplane::end_to_end

@@ -1,4 +1,5 @@
-// Trials of learner.sac, whose replay buffer is a file next to the checkpoints: archives, divergence, full disks, damage.
+// Trials of learners whose replay buffer is a file next to the checkpoints: archives and extensions of each; divergence, full
+// disks and damage with learner.sac.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -45,8 +46,13 @@ class ReplayTrials : public ProgramTest {
   }
 };
 
-TEST_F(ReplayTrials, UnpackedTrialIsExtendedWithItsBuffer) {
-  Write("replay");
+class EachReplayTrials : public ReplayTrials, public testing::WithParamInterface<std::string> {};
+
+TEST_P(EachReplayTrials, UnpackedTrialIsExtendedWithItsBuffer) {
+  std::string text = kReplay;
+  if (GetParam() == "dqn") text.replace(text.find("pendulum"), 8, "cartpole");
+  text.replace(text.find("sac"), 3, GetParam());
+  Write("replay", text);
   const std::string keeps = "--set checkpoint.keep_replay=true ", more = keeps + "--set budget.iterations=12";
   ASSERT_EQ(RunIn("short", keeps).exit, 0);
   ASSERT_EQ(RunIn("whole", more).exit, 0);
@@ -71,6 +77,9 @@ TEST_F(ReplayTrials, UnpackedTrialIsExtendedWithItsBuffer) {
   EXPECT_THAT(without.err, HasSubstr("because its learner's files were deleted at its end"));
   EXPECT_FALSE(fs::exists(Attempt("without", 2)));
 }
+
+INSTANTIATE_TEST_SUITE_P(, EachReplayTrials, testing::Values("dqn", "sac", "td3"),
+                         [](const auto& tested) { return tested.param; });
 
 TEST_F(ReplayTrials, DamagedBufferEndsTheTrialWithItsPlace) {
   Write("replay");

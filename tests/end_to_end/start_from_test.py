@@ -35,9 +35,9 @@ rollout: {num_env_runners: 1, num_envs_per_env_runner: 4}
 budget: {iterations: 2}
 output: {page: false}
 """
-SAC = """experiment: NAME
-env: {plugin: pendulum, options: {max_episode_steps: 30}}
-learner: {plugin: sac, options: {hidden: [8], batch_size: 8, horizon: 60, learning_starts: 100, lr: 0.01}}
+REPLAY = """experiment: NAME
+env: {plugin: ENV, options: {max_episode_steps: 30}}
+learner: {plugin: LEARNER, options: {hidden: [8], batch_size: 8, horizon: 60, learning_starts: 100, lr: 0.01, train_freq: 1}}
 rollout: {num_env_runners: 1, num_envs_per_env_runner: 2}
 budget: {iterations: 4}
 evaluation: {episodes: 4, every_iterations: 1}
@@ -116,30 +116,36 @@ def starts_from_trials(runs):
     assert earlier.layers != last.layers, "the source learned between its checkpoints"
 
 
-def starts_from_the_best_of_a_replay_learner(runs):
+def starts_from_the_best_of_replay_learners(runs):
+    for learner, env in (("sac", "pendulum"), ("td3", "pendulum"), ("dqn", "cartpole")):
+        starts_from_the_best_of_a_replay_learner(runs, learner, REPLAY.replace("ENV", env).replace("LEARNER", learner))
+
+
+def starts_from_the_best_of_a_replay_learner(runs, name, text):
     """Its best checkpoint is only the policy."""
-    runs.write("sac", SAC)
-    runs.run("sac")
-    source = runs.trial("sac")
-    first = int(runs.result("sac")["best"]["iteration"])
+    runs.write(name, text)
+    runs.run(name)
+    source = runs.trial(name)
+    first = int(runs.result(name)["best"]["iteration"])
     best = runs.policy(source, "best")
-    runs.write("sac_more", SAC)
-    runs.run("sac_more", "learner.start_from=outputs/sac@best")
-    same_policy(runs.policy(runs.trial("sac_more"), "start"), best, "@best")
+    more = name + "_more"
+    runs.write(more, text)
+    runs.run(more, f"learner.start_from=outputs/{name}@best")
+    same_policy(runs.policy(runs.trial(more), "start"), best, "@best")
     same_policy(best, runs.policy(source, first), "best.bin")
-    started, lines = runs.result("sac_more")["started_from"], runs.metrics(runs.trial("sac_more"))
-    assert started["iterations"] == first and started["source"].endswith("outputs/sac@best") and not started["optimizer"], started
+    started, lines = runs.result(more)["started_from"], runs.metrics(runs.trial(more))
+    assert started["iterations"] == first and started["source"].endswith(f"outputs/{name}@best") and not started["optimizer"], started
     updates = [line["metrics"]["train/updates"] for line in lines.values()]
     assert updates == [10, 60, 60, 60], f"no update before learning_starts, and none made up for: {updates}"
-    facts = runs.result("sac_more")["facts"]
-    assert facts["learner.sac"]["replay"].startswith("empty at the start"), facts
-    runs.call("export", "policy", "outputs/sac", "--to", "exported_sac", "--checkpoint", "best")
-    runs.run("sac_more", "learner.start_from=exported_sac/policy.npz", "--out", "outputs/sac_file")
-    same_policy(runs.policy(runs.trial("sac_file"), "start"), best, "a file of the best policy")
-    said = runs.run("sac_more", "learner.start_from=outputs/sac@best", "learner.start_optimizer=true", "--out", "outputs/sac_all", expect=2)
+    facts = runs.result(more)["facts"]
+    assert facts["learner." + name]["replay"].startswith("empty at the start"), facts
+    runs.call("export", "policy", "outputs/" + name, "--to", "exported_" + name, "--checkpoint", "best")
+    runs.run(more, f"learner.start_from=exported_{name}/policy.npz", "--out", f"outputs/{name}_file")
+    same_policy(runs.policy(runs.trial(name + "_file"), "start"), best, "a file of the best policy")
+    said = runs.run(more, f"learner.start_from=outputs/{name}@best", "learner.start_optimizer=true", "--out", f"outputs/{name}_all", expect=2)
     assert "expected a whole state, because of start_optimizer, got the policy of a best checkpoint" in said, said
-    runs.run("sac_more", f"learner.start_from=outputs/sac@{first}", "learner.start_optimizer=true", "--out", "outputs/sac_all")
-    same_policy(runs.policy(runs.trial("sac_all"), "start"), best, "the same iteration, as a whole state")
+    runs.run(more, f"learner.start_from=outputs/{name}@{first}", "learner.start_optimizer=true", "--out", f"outputs/{name}_all")
+    same_policy(runs.policy(runs.trial(name + "_all"), "start"), best, "the same iteration, as a whole state")
 
 
 def optimizer_is_taken_over_by_option(runs):
@@ -303,7 +309,7 @@ def main():
     sys.path.insert(0, sys.argv[2])
     from backplane_export_policy import Policy
 
-    tests = (starts_from_trials, starts_from_the_best_of_a_replay_learner, optimizer_is_taken_over_by_option, seeds_stay_their_own, starts_from_files, sweeps_and_identity,
+    tests = (starts_from_trials, starts_from_the_best_of_replay_learners, optimizer_is_taken_over_by_option, seeds_stay_their_own, starts_from_files, sweeps_and_identity,
              survives_kills_and_lost_sources, statistics_belong_to_the_policy, rejects_what_does_not_fit)
     with tempfile.TemporaryDirectory() as name:
         runs = Runs(sys.argv[1], pathlib.Path(name))

@@ -15,13 +15,14 @@ struct Task {
 
 enum class Drive {
   kUniform,     // within the action's bounds and a fifth beyond
-  kAlongSpeed,  // the same in the direction of obs[1], which drives a car out of a valley
+  kAlongSpeed,  // the same in the direction of the last observed speed, which drives a car out of a valley
 };
 
 struct Case {
   const char* plugin;
   const char* name;  // unique within the task, snake_case
-  // Arguments of our env and Gymnasium's that differ from the defaults. Our "assets/x.xml" is Gymnasium's model x.xml.
+  // Arguments of our env and Gymnasium's that differ from the defaults. Our "assets/x.xml" is Gymnasium's model x.xml, and
+  // "models/x.xml" of both is in this folder.
   nlohmann::json ours = nlohmann::json::object(), official = nlohmann::json::object();
   Drive drive = Drive::kUniform;
   int seeds = 1;

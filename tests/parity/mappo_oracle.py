@@ -11,7 +11,10 @@ class State:
     def __init__(self, text):
         saved = oracle.Saved(text)
         magic, self.tanh, self.obs, self.state, self.actions = saved.take("Q", 5)
-        self.memory = saved.take("Q") if magic == int.from_bytes(b"BPMPPOM\0", "little") else 0
+        kind = magic.to_bytes(8, "little")
+        self.memory = saved.take("Q") if kind in (b"BPMPPOM\0", b"BPMPPO2\0") else 0
+        parts = saved.take("Q") if kind == b"BPMPPO2\0" else 0
+        self.parts = [(("numbers", "choice", "bits")[saved.take("Q")], saved.take("Q")) for _ in range(parts)] or [("choice", self.actions)]
         self.actor = [int(n) for n in saved.array("<u8")]
         self.critic = [int(n) for n in saved.array("<u8")]
         self.params, self.m, self.v = (saved.array("<f4") for _ in range(3))
@@ -58,23 +61,31 @@ class Net:
                 inputs, at = size, layers[-1].end
             self.towers.append(layers)
             if len(self.towers) == 1:
-                self.split = at
+                numbers = sum(n for kind, n in state.parts if kind == "numbers")
+                self.log_std = params[at : at + numbers]
+                at = self.split = at + numbers
 
     def run(self, tower, x):
         for layer in self.towers[tower][:-1]:
             x = self.act(layer(x))
         return self.towers[tower][-1](x)
 
-    def log_probs(self, obs, mask):
-        return oracle.masked_log_probs(self.run(0, obs), mask)
+    def log_prob_and_entropy(self, obs, action, mask):
+        def deviations(mean, first):
+            return self.log_std[first : first + mean.shape[-1]].exp().expand_as(mean)
+
+        return oracle.log_prob_and_entropy(self.state.parts, self.run(0, obs), action, mask, deviations)
 
     def values(self, obs, state):
         return self.run(1, torch.cat([state, obs], -1) if self.state.state > 0 else obs).squeeze(-1)
 
 
 def iterate(state, rollout, options, seed, progress, agents):
+    """One iteration, in place; returns which agents live, the expected log-probabilities of their actions and states of their memories, and
+    the losses of each gradient step."""
     o = options
-    steps, everyone = rollout.action.shape
+    steps, everyone = rollout.reward.shape
+    action = oracle.Action.of(rollout, [name for name in ("action", "action/bits") if rollout.has(name)])
     rows = everyone // agents
     obs = rollout.obs.double()
 
@@ -98,8 +109,7 @@ def iterate(state, rollout, options, seed, progress, agents):
             # The state of an agent that does not live stays as it is.
             after = torch.where(alive[:steps].unsqueeze(-1), seen, carry[:steps])
             remembered = oracle.away(carry[1:], torch.where((over | cut).unsqueeze(-1), 0.0, after))
-        log_probs = net.log_probs(seen, mask)
-        old_logp = log_probs.gather(-1, rollout.action.long().unsqueeze(-1)).squeeze(-1)
+        old_logp, _ = net.log_prob_and_entropy(seen, action, mask)
         predicted = net.values(obs, world)
         following = predicted[1:].clone()
         for end, place in enumerate(rollout.final_index.tolist()):
@@ -115,12 +125,13 @@ def iterate(state, rollout, options, seed, progress, agents):
 
     there = alive[:steps]
     step_of = (torch.arange(steps).unsqueeze(1) * rows + torch.arange(everyone) // agents)[there]
-    columns = [x[there] if x is not None else None for x in (obs[:steps], world[:steps] if world is not None else None, rollout.action.long(),
-                                                            old_logp, advantage, advantage + value, predicted[:steps], mask)]
+    taken = action.map(lambda each: each[there])
+    columns = [x[there] if x is not None else None for x in (obs[:steps], world[:steps] if world is not None else None, old_logp, advantage,
+                                                            advantage + value, predicted[:steps], mask)]
     n = len(step_of)
     if o["normalize_advantages"] == "iteration":
-        a = columns[4]
-        columns[4] = (a - a.mean()) / (a.std(correction=0) + 1e-5)
+        a = columns[3]
+        columns[3] = (a - a.mean()) / (a.std(correction=0) + 1e-5)
     # Samples of an env step, or sequences of some env steps of a row.
     groups, each = [list(torch.nonzero(step_of == step)) for step in step_of.unique()], 1
     if state.memory:
@@ -142,13 +153,13 @@ def iterate(state, rollout, options, seed, progress, agents):
     lr = o["lr"] * (1 - progress if o["lr_schedule"] == "linear" else 1)
     entropy_coeff = o["entropy_coeff"] * (1 - progress if o["entropy_schedule"] == "linear" else 1)
     vf_clip = (o["vf_clip_param"] or o["clip_param"]) if o["vf_clip"] else 0
-    stopped = False
+    stopped, losses = False, []
     for _ in range(o["num_epochs"]):
         order = sum((groups[i] for i in oracle.shuffled(len(groups), seed, state.epochs)), [])
         state.epochs += 1
         for begin, end in oracle.parts(n, count):
             picked = torch.cat(order[begin:end])
-            x, world_x, taken, before, adv, goal, old, allowed = (c[picked] if c is not None else None for c in columns)
+            x, world_x, before, adv, goal, old, allowed = (c[picked] if c is not None else None for c in columns)
             if o["normalize_advantages"] == "minibatch" and len(adv) > 1:
                 adv = (adv - adv.mean()) / (adv.std() + 1e-8)
             if o["value_norm"]:
@@ -160,13 +171,12 @@ def iterate(state, rollout, options, seed, progress, agents):
             if state.memory:
                 runs = [(columns[0][samples].unsqueeze(1), *starts[int(samples[0])]) for samples in order[begin:end]]
                 seen = torch.cat([net.memory(own, first.unsqueeze(0), fresh).squeeze(1) for own, first, fresh in runs])
-            log_probs = net.log_probs(seen, allowed)
-            log_ratio = log_probs.gather(-1, taken.unsqueeze(-1)).squeeze(-1) - before
-            loss = (
-                oracle.policy_loss(log_ratio.exp(), adv, o["clip_param"])
-                - entropy_coeff * oracle.entropy_of(log_probs).mean()
-                + o["vf_loss_coeff"] * oracle.value_loss(net.values(x, world_x), old, goal, vf_clip, o["huber_delta"])
-            )
+            logp, entropy = net.log_prob_and_entropy(seen, taken.map(lambda each: each[picked]), allowed)
+            log_ratio = logp - before
+            of_policy = oracle.policy_loss(log_ratio.exp(), adv, o["clip_param"])
+            of_value = oracle.value_loss(net.values(x, world_x), old, goal, vf_clip, o["huber_delta"])
+            loss = of_policy - entropy_coeff * entropy.mean() + o["vf_loss_coeff"] * of_value
+            losses.append((float(of_policy.detach()), float(of_value.detach())))
             if o["kl_target"] > 0 and float((log_ratio.exp() - 1 - log_ratio).mean().detach()) > 1.5 * o["kl_target"]:
                 stopped = True
                 break
@@ -178,18 +188,20 @@ def iterate(state, rollout, options, seed, progress, agents):
             state.params, state.m, state.v = oracle.adam(params.detach(), params.grad, state.m, state.v, state.steps, lr)
         if stopped:
             break
-    return there, old_logp, remembered
+    return there, old_logp, remembered, losses
 
 
 def answer(request):
-    distance, without = {}, 0.0
+    distance, without, largest, losses = {}, 0.0, 0.0, []
     states = [request["before"]] + request["after"]
     # Each iteration begins with the learner's own state, so that rounding does not accumulate.
     for tensors, before, after, progress in zip(request["rollouts"], states, states[1:], request["progress"]):
         rollout, agents = oracle.Rollout(tensors), request["agents"]
         ours, theirs, plain = State(before), State(after), State(before)
         begin = ours.params.clone()
-        there, logp, remembered = iterate(ours, rollout, request["options"], request["seed"], progress, agents)
+        there, logp, remembered, more = iterate(ours, rollout, request["options"], request["seed"], progress, agents)
+        losses += more
+        largest = max(largest, float((theirs.params - ours.params).abs().max()))
         found = {
             "params": oracle.apart(theirs.params, ours.params, begin),
             "steps": abs(theirs.steps - ours.steps),
@@ -205,7 +217,7 @@ def answer(request):
         if request.get("base"):
             iterate(plain, rollout, request["base"], request["seed"], progress, agents)
             without = max(without, oracle.apart(plain.params, ours.params, begin))
-    return {"distance": distance, "without": without}
+    return {"distance": distance, "without": without, "largest": largest, "losses": losses}
 
 
 oracle.serve(answer)

@@ -31,13 +31,9 @@ class Trial : public DrivenLearner {
     const int64_t entry = rollout_.all * size_;
     std::copy_n(memory_->data.end() - entry, entry, memory_->data.begin());
     for (int64_t t = 0; t < rollout_.shape.steps; ++t) {
-      std::vector<bp_tensor> in = {rollout_.obs.Entry(t)}, out = {rollout_.action.Entry(t), rollout_.logp.Entry(t)};
-      if (rollout_.shape.has_mask) in.push_back(rollout_.mask.Entry(t));
-      if (rollout_.shape.has_alive) in.push_back(rollout_.alive.Entry(t));
+      std::vector<bp_tensor> in = rollout_.In(t), out = rollout_.Out(t);
       if (size_ > 0) in.push_back(memory_->Entry(t)), out.push_back(memory_->Entry(t + 1));
-      std::vector<bp_tensor*> ins, outs;
-      for (bp_tensor& each : in) ins.push_back(&each);
-      for (bp_tensor& each : out) outs.push_back(&each);
+      std::vector<bp_tensor*> ins = rollout_.Pointers(in), outs = rollout_.Pointers(out);
       const auto rows = static_cast<uint64_t>(rollout_.shape.rows);
       EXPECT_EQ(Act({sizeof(bp_act), BP_ACT_EXPLORE, 0, rows, 0, 7, step_++, ins.data(), outs.data()}), BP_OK) << error();
       // As the host does, the next episode starts with zeros.
@@ -98,6 +94,10 @@ const Settings kValueNorm = {{"value_norm", "true"}}, kVfClip = {{"vf_clip", "tr
                kMemory = {{"memory", R"({"kind": "gru", "size": 7, "sequence": 4})"}},
                kUneven = {{"memory", R"({"kind": "gru", "size": 7, "sequence": 5})"}};
 
+const AgentShape kContinuous{.actions = 0, .has_mask = false, .numbers = 3}, kChoices{.actions = 3, .more = 4},
+    kBits{.actions = 0, .has_mask = false, .bits = 3}, kMixed{.actions = 3, .more = 2, .numbers = 2, .bits = 2};
+const Settings kTorch = {{"update_path", "torch"}}, kEntropy = {{"entropy_coeff", "0.4"}};
+
 const Case kCases[] = {
     {"Plain", {}, {}, false},
     {"Torch", {{"update_path", "torch"}}, {}, false},
@@ -124,6 +124,18 @@ const Case kCases[] = {
     {"MemoryAllAlive", kUneven, {}, false, {.has_alive = false, .has_ended = false}},
     {"MemoryDenseInputs", kMemory, {}, false, {.zeros = 0}},
     {"MemorySequence", kUneven, kMemory},
+    {"Continuous", {}, {}, false, kContinuous},
+    {"ContinuousTorch", kTorch, kEntropy, false, kContinuous},
+    {"ContinuousFiveShards", {{"update_shards", "5"}}, {}, false, kContinuous},
+    {"ContinuousSeparateGradClip", {{"separate_grad_clip", "true"}}, {}, true, kContinuous},
+    {"ContinuousEntropyCoeff", kEntropy, {}, true, kContinuous},
+    {"ContinuousLogStdInit", {{"log_std_init", "-1"}}, {}, false, kContinuous},
+    {"ContinuousMemory", kMemory, {}, false, kContinuous},
+    {"Choices", {}, kEntropy, false, kChoices},
+    {"Bits", {}, kEntropy, false, kBits},
+    {"Mixed", {}, kEntropy, false, kMixed},
+    {"MixedTorch", kTorch, kEntropy, false, kMixed},
+    {"MixedMemory", kMemory, kEntropy, false, kMixed},
     {"MinibatchSize", {{"minibatch_size", "20"}}},
     {"NumMinibatches", {{"num_minibatches", "1"}}},
     {"NumEpochs", {{"num_epochs", "5"}}},
@@ -154,6 +166,39 @@ const Case kCases[] = {
 };
 INSTANTIATE_TEST_SUITE_P(, MappoUpdate, ::testing::ValuesIn(kCases),
                          [](const ::testing::TestParamInfo<Case>& tested) { return std::string(tested.param.name); });
+
+// Four minibatches five times, with a learning rate that is in use.
+void ExpectTwentyStepsWithinRounding(const Settings& more, const AgentShape& shape) {
+  const Settings options = With(With(kBase, {{"num_minibatches", "4"}, {"num_epochs", "5"}, {"lr", "0.0003"}}), more);
+  Trial trial(options, shape);
+  ASSERT_EQ(trial.status(), BP_OK) << trial.error();
+  nlohmann::json request = {{"seed", kSeed},
+                            {"agents", shape.agents},
+                            {"before", Hex(trial.Saved())},
+                            {"options", OptionsOf(*bp_module_v1()->descriptor(0), options)},
+                            {"base", nullptr},
+                            {"progress", {0.}}};
+  request["rollouts"].push_back(trial.Iterate(1, 0));
+  request["after"].push_back(Hex(trial.Saved()));
+  const nlohmann::json answer = ExpectTheOraclesUpdate(request, false);
+  EXPECT_LT(answer.at("largest").get<double>(), 1e-5);
+  auto& metrics = trial.host().metrics;
+  ASSERT_EQ(answer.at("losses").size(), 20);
+  ASSERT_EQ(metrics["train/policy_loss"].size(), 20);
+  for (size_t i = 0; i < 20; ++i) {
+    const double policy = answer["losses"][i][0], value = answer["losses"][i][1];
+    EXPECT_NEAR(metrics["train/policy_loss"][i], policy, 1e-5) << i;
+    EXPECT_NEAR(metrics["train/value_loss"][i], value, 1e-5 * value) << i;
+  }
+}
+
+TEST(MappoActionsUpdate, StaysWithinRoundingForTwentySteps) {
+  for (const AgentShape& shape : {AgentShape(), kContinuous, kChoices, kBits, kMixed}) {
+    ExpectTwentyStepsWithinRounding({}, shape);
+    ExpectTwentyStepsWithinRounding(kTorch, shape);
+  }
+  ExpectTwentyStepsWithinRounding(kMemory, kContinuous);
+}
 
 }  // namespace
 }  // namespace backplane::parity

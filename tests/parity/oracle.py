@@ -41,16 +41,19 @@ class Mujoco:
 
 
 class ClassicControl:
-    """State: the env's own array, float64 as after a reset."""
+    """State: the env's own array, of the type that it has after a reset."""
 
     def __init__(self, env):
         self.env = env
         env.reset(seed=0)
-        self.state_size = len(env.state)
+        self.state_size, self.dtype = len(env.state), np.asarray(env.state).dtype
 
     def begin(self, state):
-        self.env.state = state
-        return self.env._get_obs() if hasattr(self.env, "_get_obs") else np.array(state, dtype=np.float32)
+        self.env.state = state.astype(self.dtype)
+        for observe in ("_get_obs", "_get_ob"):
+            if hasattr(self.env, observe):
+                return getattr(self.env, observe)()
+        return np.array(state, dtype=np.float32)
 
 
 def element(info, name):

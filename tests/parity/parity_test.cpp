@@ -9,6 +9,7 @@
 #include "cases.hpp"
 #include "episode.hpp"
 #include "oracle.hpp"
+#include "places.hpp"
 #include "player.hpp"
 
 namespace backplane::parity {
@@ -20,12 +21,15 @@ namespace {
 
 using Json = nlohmann::json;
 
-Json WithAssets(Json options) {
-  constexpr std::string_view kAssets = "assets/";
+// The options with paths of model files: "assets/x.xml" of Gymnasium, "models/x.xml" of this folder.
+Json WithModels(Json options) {
   for (auto& value : options) {
-    if (!value.is_string() || !value.get_ref<const std::string&>().starts_with(kAssets)) continue;
+    if (!value.is_string()) continue;
+    const std::string text = value;
+    if (text.starts_with("models/")) value = BACKPLANE_SOURCE_DIR "/tests/parity/" + text;
+    if (!text.starts_with("assets/")) continue;
     const std::string folder = TheOracle().Ask({{"do", "assets"}})["folder"];
-    value = folder + "/" + value.get<std::string>().substr(kAssets.size());
+    value = folder + text.substr(text.find('/'));
   }
   return options;
 }
@@ -37,9 +41,9 @@ struct Outcome {
 
 Outcome Compare(const LoadedModule& module, const Case& c) {
   const Task& task = FindTask(c.plugin);
-  Player player(module, WithAssets(c.ours), c.drive);
-  const Json theirs =
-      TheOracle().Ask({{"do", "open"}, {"env", task.official}, {"kwargs", c.official}, {"info", player.info_channels()}});
+  Player player(module, WithModels(c.ours), c.drive);
+  const Json theirs = TheOracle().Ask(
+      {{"do", "open"}, {"env", task.official}, {"kwargs", WithModels(c.official)}, {"info", player.info_channels()}});
   Outcome out;
   for (int seed = 1; seed <= c.seeds && !out.difference; ++seed) {
     for (size_t steps = 0; steps < c.steps && !out.difference;) {
@@ -118,8 +122,16 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"ant", "ctrl_cost_weight", Json::object(), {{"ctrl_cost_weight", 0.5000001}}},
         Case{"ant", "max_episode_steps", {{"max_episode_steps", 30}}, {{"max_episode_steps", 31}}},
         Case{"cartpole", "sutton_barto_reward", Json::object(), {{"sutton_barto_reward", true}}},
+        Case{"hopper", "healthy_reward", Json::object(), {{"healthy_reward", 1.0000001}}},
+        Case{"humanoid_standup", "impact_cost_weight", Json::object(), {{"impact_cost_weight", 5.00001e-7}}},
+        Case{"inverted_double_pendulum", "healthy_reward", Json::object(), {{"healthy_reward", 10.000001}}},
+        Case{"mountain_car", "goal_velocity", Json::object(), {{"goal_velocity", 0.06}}, Drive::kAlongSpeed},
         Case{"mountain_car_continuous", "goal_velocity", Json::object(), {{"goal_velocity", 0.05}}, Drive::kAlongSpeed},
-        Case{"pendulum", "g", Json::object(), {{"g", 10.000001}}}),
+        Case{"pendulum", "g", Json::object(), {{"g", 10.000001}}},
+        Case{"pusher", "reward_near_weight", Json::object(), {{"reward_near_weight", 0.5000001}}},
+        Case{"reacher", "reward_dist_weight", Json::object(), {{"reward_dist_weight", 1.0000001}}},
+        Case{"swimmer", "forward_reward_weight", Json::object(), {{"forward_reward_weight", 1.0000001}}},
+        Case{"walker2d", "ctrl_cost_weight", Json::object(), {{"ctrl_cost_weight", 0.0010001}}}),
     [](const auto& tested) { return std::string(tested.param.plugin) + "_" + tested.param.name; });
 
 // A library of the same version may be a different build.

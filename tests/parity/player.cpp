@@ -93,7 +93,9 @@ std::vector<float> Player::DrawAction(bp_rng* rng, const std::vector<float>& obs
   const bp_channel& channel = *bp::FindChannel(env_->spec(), BP_ROLE_ACTION);
   ChannelBuffer& buffer = *buffers_.at(channel.name);
   if (channel.space == BP_SPACE_DISCRETE) {
-    const auto choice = static_cast<int32_t>(bp_rng_below(rng, static_cast<uint64_t>(channel.nvec[0])));
+    auto choice = static_cast<int32_t>(bp_rng_below(rng, static_cast<uint64_t>(channel.nvec[0])));
+    // Choices around the middle one are pushes to either side.
+    if (drive_ == Drive::kAlongSpeed && choice != 1) choice = obs.back() < 0 ? 0 : 2;
     *buffer.at<int32_t>(0, 0) = choice;
     return {static_cast<float>(choice)};
   }
@@ -101,7 +103,7 @@ std::vector<float> Player::DrawAction(bp_rng* rng, const std::vector<float>& obs
   for (size_t i = 0; i < action.size(); ++i) {
     const size_t bound = channel.n_bounds > 1 ? i : 0;
     double value = 1.2 * bp_rng_range(rng, channel.low[bound], channel.high[bound]);
-    if (drive_ == Drive::kAlongSpeed) value = std::copysign(value, obs[1]);
+    if (drive_ == Drive::kAlongSpeed) value = std::copysign(value, obs.back());
     action[i] = static_cast<float>(value);
   }
   std::memcpy(buffer.row(0, 0), action.data(), action.size() * sizeof(float));

@@ -2,8 +2,8 @@
 
 Reads one JSON object per line from stdin and answers each with one JSON line on stdout; "error" holds a message.
 
-  {"options": {..}, "base": {..}, "seed": 1, "before": hex of the learner's state, "after": [hex of it after each iteration],
-   "rollouts": [{name: {"shape": [..], "values": [..]}}], "progress": [..]}
+  {"options": {..}, "base": {..}, "seed": 1, "choices": [names of channels with choices and bits], "before": hex of the learner's state,
+   "after": [hex of it after each iteration], "rollouts": [{name: {"shape": [..], "values": [..]}}], "progress": [..]}
   -> {"distance": {"params": x, ..}, "without": x, "largest": x, "losses": [[policy, value], ..]}
       distance: between the learner's and these results, `params` in lengths of the update. without: the same between these results and
       the results with the options in "base"; it proves that the test would notice an ignored option. largest: difference of a parameter.
@@ -17,8 +17,12 @@ class State:
     def __init__(self, text):
         saved = oracle.Saved(text)
         _, flags, self.obs, self.actions = saved.take("Q", 4)
-        self.discrete, self.tanh, self.shared, self.sde, remembers = (bool(flags >> bit & 1) for bit in range(5))
+        _, self.tanh, self.shared, self.sde, remembers, several, sees = (bool(flags >> bit & 1) for bit in range(7))
         self.memory = saved.take("Q") if remembers else 0
+        self.images = [saved.take("Q", 4) for _ in range(saved.take("Q") if sees else 0)]
+        plain = [("choice" if flags & 1 else "numbers", self.actions)]
+        count = saved.take("Q") if several else 0
+        self.parts = [(("numbers", "choice", "bits")[saved.take("Q")], saved.take("Q")) for _ in range(count)] or plain
         self.actor = [int(n) for n in saved.array("<u8")]
         self.critic = [int(n) for n in saved.array("<u8")]
         self.params, self.m, self.v = (saved.array("<f4") for _ in range(3))
@@ -64,8 +68,12 @@ class Net:
             at = head.end
             return layers, head
 
-        self.trunk, self.policy = tower(state.actor, state.actions, state.obs)
-        self.critic, self.value = tower(state.critic, 1, state.obs, self.trunk if state.shared else None)
+        self.visions, inputs = [], state.obs
+        for image in state.images:
+            self.visions.append(Vision(params, at, *image))
+            at, inputs = self.visions[-1].end, inputs + 512
+        self.trunk, self.policy = tower(state.actor, state.actions, inputs)
+        self.critic, self.value = tower(state.critic, 1, inputs, self.trunk if state.shared else None)
         self.log_std = params[at:]
         self.act = act
 
@@ -76,6 +84,10 @@ class Net:
             return obs, obs
         seen = [memory(obs, state, fresh) for memory, state in zip(self.memories, carry.split(self.state.memory, -1))]
         return seen[0], seen[-1]
+
+    def joined(self, obs, images):
+        """The features of images, then the observations."""
+        return torch.cat([vision(image) for vision, image in zip(self.visions, images)] + [obs], -1)
 
     def hidden(self, layers, x):
         for layer in layers:
@@ -88,19 +100,41 @@ class Net:
     def log_prob_and_entropy(self, obs, action, mask):
         hidden = self.hidden(self.trunk, obs)
         head = self.policy(hidden)
-        if self.state.discrete:
-            log_probs = oracle.masked_log_probs(head, mask)
-            return log_probs.gather(-1, action.long().unsqueeze(-1)).squeeze(-1), oracle.entropy_of(log_probs)
+        return oracle.log_prob_and_entropy(self.state.parts, head, action, mask, lambda own, first: self.deviations(hidden, own, first))
+
+    def deviations(self, hidden, mean, first):
         if self.state.sde:  # the noise sends no gradient to the latent, as in SB3
             std = self.log_std.exp().reshape(-1, self.state.actions)
-            variance = hidden.detach() ** 2 @ std**2 + 1e-6
-        else:
-            variance = (2 * self.log_std).exp().expand_as(head)
-        normal = torch.distributions.Normal(head, variance.sqrt())
-        return normal.log_prob(action).sum(-1), normal.entropy().sum(-1)
+            return (hidden.detach() ** 2 @ std**2 + 1e-6).sqrt()
+        return self.log_std[first : first + mean.shape[-1]].exp().expand_as(mean)
 
 
-def iterate(state, rollout, options, seed, progress):
+class Vision:
+    """PyTorch's convolutions over weights [patch, filters], whose patches have the order of the image: [channel, y, x] if it is planar,
+    else [y, x, channel]; then 512 features of [y, x, channel]."""
+
+    def __init__(self, params, at, height, width, channels, planar):
+        self.shape = (channels, height, width) if planar else (height, width, channels)
+        self.order, self.planar, self.layers = (0, 3, 1, 2), planar, []
+        for filters, kernel, stride in ((32, 8, 4), (64, 4, 2), (64, 3, 1)):
+            layer = oracle.Linear(params, at, kernel * kernel * channels, filters)
+            first_planar = planar and not self.layers
+            weight = layer.weight.T.reshape((filters, channels, kernel, kernel) if first_planar else (filters, kernel, kernel, channels))
+            self.layers.append((weight if first_planar else weight.permute(self.order), layer.bias, stride))
+            at, channels, height, width = layer.end, filters, (height - kernel) // stride + 1, (width - kernel) // stride + 1
+        self.dense = oracle.Linear(params, at, channels * height * width, 512)
+        self.end = self.dense.end
+
+    def __call__(self, pixels):
+        x = pixels.reshape(-1, *self.shape).double() / 255
+        x = x if self.planar else x.permute(self.order)
+        for weight, bias, stride in self.layers:
+            x = torch.relu(torch.conv2d(x, weight, bias, stride))
+        x = torch.relu(self.dense(x.permute(0, 2, 3, 1).flatten(1)))
+        return x.reshape(*pixels.shape[:-3], 512)
+
+
+def iterate(state, rollout, options, choices, seed, progress):
     """One iteration, in place; returns the expected log-probabilities and values of the actor's steps, and the losses of each gradient
     step."""
     o = options
@@ -111,14 +145,15 @@ def iterate(state, rollout, options, seed, progress):
         return ((x - norm.mean) / (norm.var + 1e-8).sqrt()).clamp(-10, 10) if o["normalize_obs"] else x
 
     obs = normalized(rollout.obs.double())
-    action = rollout.action if state.discrete else rollout.raw_action.double()
+    images = [getattr(rollout, "obs/image")] if state.images else []
+    action = oracle.Action.of(rollout, choices)
     mask = rollout.action_mask[:steps] if rollout.has("action_mask") else None
     net = Net(state, state.params)
     done = rollout.terminated.bool() | rollout.truncated.bool()
     fresh = torch.cat([torch.zeros(1, rows, dtype=torch.bool), done])
     carry = rollout.memory.double() if state.memory else torch.zeros(steps + 1, rows, 0)
     with torch.no_grad():
-        seen, valued = net.remembered(obs, carry[0], fresh)
+        seen, valued = net.remembered(net.joined(obs, images), carry[0], fresh)
         old_logp, _ = net.log_prob_and_entropy(seen[:steps], action, mask)
         values = net.values(valued)
         following = values[1:].clone().reshape(-1)
@@ -126,7 +161,7 @@ def iterate(state, rollout, options, seed, progress):
             last = rollout.final_index.long()
             after = [each[:steps].reshape(steps * rows, -1)[last] for each in ((seen, valued) if len(net.memories) > 1 else (seen,))]
             _, valued = net.remembered(
-                normalized(rollout.final_obs.double()).unsqueeze(0), torch.cat(after, -1), torch.zeros(1, len(last), dtype=torch.bool)
+                net.joined(normalized(rollout.final_obs.double()), [getattr(rollout, "final_obs/image")] if images else []).unsqueeze(0), torch.cat(after, -1), torch.zeros(1, len(last), dtype=torch.bool)
             )
             following[last] = net.values(valued[0])
         following = following.reshape(steps, rows)
@@ -164,19 +199,21 @@ def iterate(state, rollout, options, seed, progress):
         part = slice(t, min(t + length, steps)), slice(row, row + 1)
         return net.remembered(obs[part], carry[t, row : row + 1], fresh[part])
 
-    columns = [flat(x) for x in (obs[:steps], action, old_logp, advantage, target, values[:steps])] + [flat(mask) if mask is not None else None]
+    action, images = action.map(flat), [flat(each[:steps]) for each in images]
+    columns = [flat(x) for x in (obs[:steps], old_logp, advantage, target, values[:steps])] + [flat(mask) if mask is not None else None]
     kls, stopped = [], False
     for _ in range(o["num_epochs"]):
         order = torch.tensor(oracle.shuffled(n, seed, state.epochs))
         state.epochs += 1
         for begin, end in oracle.parts(n, -(-n // most)):
             picked = torch.cat([pieces[i] for i in order[begin:end]])
-            x, taken, before, adv, goal, value, allowed = (c[picked] if c is not None else None for c in columns)
+            x, before, adv, goal, value, allowed = (c[picked] if c is not None else None for c in columns)
+            taken = action.map(lambda each: each[picked])
             if o["normalize_advantages"] and len(adv) > 1:
                 adv = (adv - adv.mean()) / (adv.std() + 1e-8)
             params = state.params.clone().requires_grad_(True)
             net = Net(state, params)
-            valued = x
+            valued = x = net.joined(x, [each[picked] for each in images])
             if state.memory:
                 seen = [again(net, *starts[i]) for i in order[begin:end]]
                 x, valued = (torch.cat([both[k] for both in seen]).squeeze(1) for k in range(2))
@@ -216,7 +253,7 @@ def answer(request):
     for rollout, before, after, progress in zip(rollouts, states, states[1:], request["progress"]):
         ours, theirs, plain = State(before), State(after), State(before)
         begin = ours.params.clone()
-        logp, value, each = iterate(ours, rollout, request["options"], request["seed"], progress)
+        logp, value, each = iterate(ours, rollout, request["options"], request["choices"], request["seed"], progress)
         losses += each
         largest = max(largest, float((theirs.params - ours.params).abs().max()))
         found = {
@@ -236,7 +273,7 @@ def answer(request):
         for name, x in found.items():
             distance[name] = max(distance.get(name, 0.0), x)
         if request.get("base"):
-            iterate(plain, rollout, request["base"], request["seed"], progress)
+            iterate(plain, rollout, request["base"], request["choices"], request["seed"], progress)
             without = max(without, oracle.apart(plain.params, ours.params, begin))
     return {"distance": distance, "without": without, "largest": largest, "losses": losses}
 

@@ -146,6 +146,46 @@ def entropy_of(log_probs):
     return -(log_probs.exp() * log_probs.masked_fill(log_probs == -torch.inf, 0)).sum(-1)
 
 
+class Action:
+    """The numbers, and the choices and bits, of samples."""
+
+    def __init__(self, numbers, choices):
+        self.numbers, self.choices = numbers, choices
+
+    @staticmethod
+    def of(rollout, names):
+        """`names`: the channels with choices and bits."""
+        choices = [getattr(rollout, name).reshape(*rollout.reward.shape, -1).double() for name in names]
+        numbers = rollout.raw_action.double() if rollout.has("raw_action") else None
+        return Action(numbers, torch.cat(choices, -1) if choices else None)
+
+    def map(self, function):
+        return Action(*(None if each is None else function(each) for each in (self.numbers, self.choices)))
+
+
+def log_prob_and_entropy(parts, head, action, mask, deviations):
+    """`parts`: the kind and the outputs of each distribution of the action. deviations(mean, first): of the numbers from the first on."""
+    logp = entropy = outputs = numbers = choices = flags = 0
+    for kind, n in parts:
+        own = head[..., outputs : outputs + n]
+        outputs += n
+        if kind == "numbers":
+            normal = torch.distributions.Normal(own, deviations(own, numbers))
+            more = [each.sum(-1) for each in (normal.log_prob(action.numbers[..., numbers : numbers + n]), normal.entropy())]
+            numbers += n
+        elif kind == "bits":
+            bits = torch.distributions.Bernoulli(logits=own)
+            more = [each.sum(-1) for each in (bits.log_prob(action.choices[..., choices : choices + n]), bits.entropy())]
+            choices += n
+        else:
+            log_probs = masked_log_probs(own, None if mask is None else mask[..., flags : flags + n])
+            taken = action.choices[..., choices : choices + 1].long()
+            more = log_probs.gather(-1, taken).squeeze(-1), entropy_of(log_probs)
+            choices, flags = choices + 1, flags + n
+        logp, entropy = logp + more[0], entropy + more[1]
+    return logp, entropy
+
+
 def clip(gradients, limit):
     """Scales them in place to a joint norm of at most `limit` (0: none), as torch.nn.utils.clip_grad_norm_; returns their norm."""
     norm = float(torch.cat([g.flatten() for g in gradients]).norm())

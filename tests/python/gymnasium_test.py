@@ -83,7 +83,9 @@ class Autoreset(unittest.TestCase):
 
 class Checks(unittest.TestCase):
     def test_gymnasium_has_no_complaint(self):
-        for name in ("ant", "cartpole", "half_cheetah", "humanoid", "mountain_car_continuous", "pendulum", "quadruped_stand"):
+        for name in ("acrobot", "ant", "cartpole", "half_cheetah", "hopper", "humanoid", "humanoid_standup",
+                     "inverted_double_pendulum", "inverted_pendulum", "mountain_car", "mountain_car_continuous", "pendulum",
+                     "pusher", "quadruped_stand", "reacher", "swimmer", "walker2d"):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 check_env(gymnasium.make("backplane/" + name).unwrapped, skip_render_check=importlib.util.find_spec("vl_convert") is None)

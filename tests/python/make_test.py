@@ -24,7 +24,10 @@ from gymnasium.vector import AutoresetMode
 
 import backplane_rl
 
-ALIKE = ("Ant-v5", "CartPole-v1", "HalfCheetah-v5", "Humanoid-v5", "MountainCarContinuous-v0", "Pendulum-v1")  # the same task as Gymnasium's
+# The same tasks as Gymnasium's.
+ALIKE = ("Acrobot-v1", "Ant-v5", "CartPole-v1", "HalfCheetah-v5", "Hopper-v5", "Humanoid-v5", "HumanoidStandup-v5",
+         "InvertedDoublePendulum-v5", "InvertedPendulum-v5", "MountainCar-v0", "MountainCarContinuous-v0", "Pendulum-v1",
+         "Pusher-v5", "Reacher-v5", "Swimmer-v5", "Walker2d-v5")
 MODES = ("sync", "async", "vector_entry_point")
 
 

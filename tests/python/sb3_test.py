@@ -26,7 +26,10 @@ import backplane_rl
 from from_states import FromStates
 
 ROWS, STEPS = 5, 300
-SHIPPED = ("ant", "cartpole", "half_cheetah", "humanoid", "mountain_car_continuous", "pendulum", "quadruped_stand")
+LEARNED = ("ant", "cartpole", "half_cheetah", "humanoid", "mountain_car_continuous", "pendulum", "quadruped_stand")
+SHIPPED = ("acrobot", "ant", "cartpole", "half_cheetah", "hopper", "humanoid", "humanoid_standup", "inverted_double_pendulum",
+           "inverted_pendulum", "mountain_car", "mountain_car_continuous", "pendulum", "pusher", "quadruped_stand", "reacher",
+           "swimmer", "walker2d")
 
 
 class Steps(unittest.TestCase):
@@ -151,7 +154,7 @@ class Training(unittest.TestCase):
 
     def test_of_each_env_takes_20000_steps(self):
         torch.set_num_threads(1)
-        for name in SHIPPED:
+        for name in LEARNED:
             model = PPO("MlpPolicy", backplane_rl.sb3.make(name, 8), n_steps=250, batch_size=500, n_epochs=2, device="cpu", seed=0)
             model.learn(20_000)
             self.assertEqual(model.num_timesteps, 20_000, name)

@@ -16,7 +16,9 @@ from torchrl.envs.libs.pettingzoo import PettingZooWrapper
 
 import backplane_rl
 
-SHIPPED = ("ant", "cartpole", "half_cheetah", "humanoid", "mountain_car_continuous", "pendulum", "quadruped_stand")
+SHIPPED = ("acrobot", "ant", "cartpole", "half_cheetah", "hopper", "humanoid", "humanoid_standup", "inverted_double_pendulum",
+           "inverted_pendulum", "mountain_car", "mountain_car_continuous", "pendulum", "pusher", "quadruped_stand", "reacher",
+           "swimmer", "walker2d")
 
 
 class Envs(unittest.TestCase):

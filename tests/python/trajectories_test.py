@@ -68,6 +68,36 @@ class Trajectories(unittest.TestCase):
     def test_mountain_car_continuous(self):
         self.play("MountainCarContinuous-v0")
 
+    def test_acrobot(self):
+        self.play("Acrobot-v1")
+
+    def test_hopper(self):
+        self.play("Hopper-v5")
+
+    def test_humanoid_standup(self):
+        self.play("HumanoidStandup-v5")
+
+    def test_inverted_double_pendulum(self):
+        self.play("InvertedDoublePendulum-v5")
+
+    def test_inverted_pendulum(self):
+        self.play("InvertedPendulum-v5")
+
+    def test_mountain_car(self):
+        self.play("MountainCar-v0")
+
+    def test_pusher(self):
+        self.play("Pusher-v5")
+
+    def test_reacher(self):
+        self.play("Reacher-v5")
+
+    def test_swimmer(self):
+        self.play("Swimmer-v5")
+
+    def test_walker2d(self):
+        self.play("Walker2d-v5")
+
 
 class PythonEnvs(unittest.TestCase):
     """Envs in Python, played by env.gymnasium in its processes, next to the bare env with the same seeds and actions."""

@@ -38,9 +38,13 @@ class Policy:
             recorded = {c["name"]: self._acts(c, opened.read(about["acts"] * c["bytes"])) for c in about["channels"]}
         self.channels = {c["name"]: c for c in about["channels"]}
         form = self.form = about["form"]
+        if form.get("kind") == "images":
+            raise Problem(f"{about['learner']}: expected a policy that reads numbers, got one that reads images, which has no export")
         if form.get("kind") not in ("mlp", "gru"):
             raise Problem(f"{about['learner']}: expected a policy of kind mlp or gru, got {form.get('kind')!r}, which has no export")
         self.activation, self.head = form["activation"], form["head"]
+        if self.head["kind"] == "several":
+            raise Problem(f"{about['learner']}: expected one continuous or DISCRETE action, got several actions, which have no export")
         if self.activation not in ("tanh", "relu") or self.head["kind"] not in ("continuous", "discrete"):
             raise Problem(f"{about['learner']}: expected tanh or relu and a continuous or discrete head, got {self.activation} and {self.head['kind']}")
         self.layers = [self._layer(policy, layer) for layer in form["layers"]]

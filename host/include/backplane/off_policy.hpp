@@ -83,6 +83,7 @@ class OffPolicy : public Learner {
  protected:
   const OffPolicySchedule& schedule() const { return schedule_; }
   uint64_t frames() const { return frames_; }  // stored in this trial
+  bool planned() const { return planned_; }    // has planned, or loaded a policy
 
   // Whether `act` draws random actions: in the first learning_starts env steps of a trial that does not start from a policy,
   // also after a resume, but not GREEDY or for candidates. [rows]

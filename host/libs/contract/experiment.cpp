@@ -39,7 +39,7 @@ json ToJson(const Experiment& experiment) {
   for (const HostKey& key : HostKeys()) {
     if (!key.get || (key.of_command && !experiment.HasCommand())) continue;
     json value = key.get(key, experiment);
-    const bool is_unset = (key.rare && value.is_null()) ||
+    const bool is_unset = (key.rare && value.is_null()) || (key.type == ValueType::kWrappers && value.empty()) ||
                           (key.of_command && (value.is_null() || (key.type == ValueType::kWords && value.empty())));
     if (!is_unset) result[Pointer(key.path)] = std::move(value);
   }

@@ -168,6 +168,7 @@ struct Experiment {
   std::optional<std::string> preset;  // whose values are among these; recorded only
   uint64_t seed = 0;
   PluginUse env, learner;
+  std::vector<PluginUse> wrappers;        // over env, the innermost first
   std::optional<std::string> start_from;  // absolute: a trial of a results folder or a file (start_source.hpp)
   bool start_optimizer = false;           // the optimiser's state, too
   CommandConfig command;

@@ -38,6 +38,7 @@ enum class ValueType {
   kPluginName,
   kPluginOptions,
   kMonitors,
+  kWrappers,
   kFailurePolicy,  // the range lists the words; JSON: a word or {"retry": N}
   kFlapping,       // JSON: "3 in 60s", or 0
   kGoal,           // a metric with its value (record/goal.hpp)

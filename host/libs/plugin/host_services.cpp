@@ -32,6 +32,7 @@ constexpr bp_host_parallel_1 kParallel = {sizeof(bp_host_parallel_1), 0, RunPara
 constexpr bp_host_part_1 kPart = {sizeof(bp_host_part_1), 0, OpenPart};
 
 constexpr HostService kServices[] = {
+    {BP_HOST_ENV_1, [](const HostServices& of) -> const void* { return of.env(); }},
     {BP_HOST_FACTS_1, [](const HostServices& of) -> const void* { return of.sinks().fact ? &kFacts : nullptr; }},
     {BP_HOST_FILE_1, [](const HostServices& of) -> const void* { return of.files(); }},
     {BP_HOST_GPUS_1, [](const HostServices& of) -> const void* { return of.sinks().gpus; }},
@@ -93,6 +94,8 @@ void HostServices::UseGpu(const bp_host* host) noexcept {
 void* HostServices::MetricsImpl(const bp_host* host) { return Self(host)->sinks_->metrics_impl; }
 
 void* HostServices::FilesImpl(const bp_host* host) { return Self(host)->files_impl_.get(); }
+
+void* HostServices::EnvImpl(const bp_host* host) { return Self(host)->env_impl_; }
 
 const void* HostServices::Extension(const bp_host* host, const char* id) noexcept {
   const std::string_view wanted = id ? id : "";

@@ -13,6 +13,7 @@
 
 #include "backplane/ext/file.h"
 #include "backplane/ext/gpus.h"
+#include "backplane/ext/wrapper.h"
 #include "backplane/host.h"
 
 namespace backplane {
@@ -63,6 +64,10 @@ class HostServices {
   // bp.host.file/1 for this instance; NULL: absent. `impl` is returned by FilesImpl(host).
   void OfferFiles(const bp_host_file_1* api, std::shared_ptr<void> impl) { files_ = api, files_impl_ = std::move(impl); }
   const bp_host_file_1* files() const { return files_; }
+  // bp.host.env/1 for this instance, a wrapper; NULL: absent. `below`, which outlives it, is returned by EnvImpl(host).
+  void OfferEnv(const bp_host_env_1* api, void* below) { env_ = api, env_impl_ = below; }
+  const bp_host_env_1* env() const { return env_; }
+  static void* EnvImpl(const bp_host* host);
   static void* FilesImpl(const bp_host* host);
   // The last error of a service that returns a status. The plugin may return the status with a sentence of its own.
   struct ServiceError {
@@ -89,6 +94,8 @@ class HostServices {
   ServiceError service_error_;
   const bp_host_file_1* files_ = nullptr;
   std::shared_ptr<void> files_impl_;
+  const bp_host_env_1* env_ = nullptr;
+  void* env_impl_ = nullptr;
   bp_host host_;
 };
 

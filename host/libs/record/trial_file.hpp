@@ -17,6 +17,7 @@ namespace backplane {
 struct TrialPlugin {
   std::filesystem::path file;  // absolute
   std::string id;              // "env.name"
+  bool operator==(const TrialPlugin&) const = default;
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("file", self.file);
@@ -26,11 +27,13 @@ struct TrialPlugin {
 
 struct TrialPlugins {
   TrialPlugin env, learner;
+  std::vector<TrialPlugin> wrappers;  // of env, the innermost first, as in the configuration
   std::vector<TrialPlugin> monitors;  // same order as in the configuration
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("env", self.env);
     visit("learner", self.learner);
+    visit("wrappers", LeftOutIfEmpty(self.wrappers));
     visit("monitors", self.monitors);
   }
 };

@@ -101,6 +101,7 @@ class HostKeyReader {
       case ValueType::kCompare:
       case ValueType::kPluginOptions:
       case ValueType::kMonitors:
+      case ValueType::kWrappers:
         if (entry.mark.source) values_->origin[key.path] = Place(entry.mark);
         return;
       default: break;

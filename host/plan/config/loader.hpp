@@ -44,7 +44,7 @@ struct LoadedExperiment {
   std::filesystem::path folder;               // of the file in which its command stands; empty: it has none
   // Shared: a sweep loads thousands of experiments with the same plugins. Never NULL after loading.
   std::shared_ptr<const PluginInfo> env, learner;
-  std::vector<std::shared_ptr<const PluginInfo>> monitors;
+  std::vector<std::shared_ptr<const PluginInfo>> wrappers, monitors;
 };
 
 struct LoadResult {

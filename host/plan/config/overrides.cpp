@@ -109,7 +109,8 @@ std::vector<Override> ParseOverrides(const std::vector<std::string>& set, Errors
 
 bool ChoosesPlugins(const Override& override) {
   const std::string& path = override.path;
-  bool of_monitor = path.starts_with("monitors.") && path.find(".options.") == std::string::npos;
+  const bool of_list = path.starts_with("monitors.") || path.starts_with("env.wrappers");
+  const bool of_monitor = of_list && path.find(".options.") == std::string::npos;
   const HostKey* const key = FindHostKeyByAlias(path);
   if (key && key->type == ValueType::kPluginName) return true;
   return path == "env" || path == "monitors" || path == "plugin_path" || path == "env.plugin" || ChoosesLearner(path) ||

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "config/command.hpp"
 #include "contract/value.hpp"
@@ -125,13 +126,101 @@ PluginSlot Resolve(Node* root, uint32_t kind, std::string path, PluginTables* ta
   const size_t colon = line.find(": ");
   if (!slot.table)
     errors->Add(mark, fmt::format("{}: {}", key, why_not.substr(0, hint)), ErrorCode::kOther,
-                line.empty() ? "" : SettingLine(mark, "", line.substr(0, colon), line.substr(colon + 2)));
+                line.empty()        ? ""
+                : slot.is_wrapper() ? "wrappers: [" + line.substr(colon + 2) + "]"
+                                    : SettingLine(mark, "", line.substr(0, colon), line.substr(colon + 2)));
   else if (!is_path)
     node->text = slot.table->info().short_id();  // whatever name it goes by
   return slot;
 }
 
+// The entry of a wrapper's mapping whose value has no option's name yet.
+constexpr const char* kWrapperValue = "value";
+
+void AddWrapperError(const Mark& mark, const std::string& found, Errors* errors) {
+  errors->Add(mark, "env.wrappers: expected a name or {NAME: value or options}, got " + found, ErrorCode::kOther,
+              "wrappers: [{time_limit: 500}, {frame_stack: 4}]");
+}
+
+std::vector<PluginSlot> ResolveWrappers(Node* root, bool has_command, PluginTables* tables, const Folders& folders,
+                                        Errors* errors) {
+  Node* list = FindPath(root, "env.wrappers");
+  if (!list || list->IsNull() || list->reported) return {};
+  if (!list->IsList()) {
+    AddWrapperError(list->mark, Describe(*list), errors);
+    list->reported = true;
+    return {};
+  }
+  if (has_command && !list->items.empty()) {
+    errors->Add(list->mark, "env.wrappers: a command steps its env itself, so it cannot have wrappers; leave out env.wrappers");
+    return {};
+  }
+  std::vector<PluginSlot> slots;
+  for (size_t i = 0; i < list->items.size(); ++i) {
+    ReadWrapper(&list->items[i], errors);
+    PluginSlot slot = Resolve(root, BP_KIND_ENV, fmt::format("env.wrappers.{}", i), tables, folders, errors);
+    list = FindPath(root, "env.wrappers");
+    if (slot.table) NameWrapperValue(slot.table->info(), &list->items[i]);
+    slots.push_back(std::move(slot));
+  }
+  return slots;
+}
+
+// Rejects an env where a wrapper belongs, and the reverse.
+void CheckWrappers(const Node& root, const std::vector<PluginSlot>& slots, Errors* errors) {
+  for (const PluginSlot& slot : slots) {
+    if (slot.kind != BP_KIND_ENV || !slot.table) continue;
+    const PluginInfo& info = slot.table->info();
+    const bool is_wrapper = (info.flags & BP_FLAG_WRAPPER) != 0;
+    if (is_wrapper && !slot.is_wrapper())
+      errors->Add(PathMark(root, slot.path + ".plugin"),
+                  fmt::format("{}.plugin: {} is a wrapper: expected an env below it, got none", slot.path, info.id),
+                  ErrorCode::kOther, "env: {plugin: NAME, wrappers: [" + info.short_id() + "]}");
+    if (!is_wrapper && slot.is_wrapper())
+      errors->Add(PathMark(root, slot.path + ".plugin"),
+                  fmt::format("{}: expected a wrapper, got {}, which is an env of its own", slot.path, info.id),
+                  ErrorCode::kOther, "env: {plugin: " + info.short_id() + "}");
+  }
+}
+
 }  // namespace
+
+void ReadWrapper(Node* item, Errors* errors) {
+  if (item->reported) return;
+  if (item->IsScalar()) {
+    *item = PluginMapping(*item);
+    return;
+  }
+  if (!item->IsMap() || item->entries.empty()) {
+    AddWrapperError(item->mark, Describe(*item), errors);
+    item->reported = true;
+    return;
+  }
+  const bool is_long = FindEntry(*item, "plugin") != nullptr;
+  for (const Entry& entry : item->entries) {
+    const bool known = is_long && (entry.key == "plugin" || entry.key == "options" || entry.key == kWrapperValue);
+    if (known || (!is_long && item->entries.size() == 1)) continue;
+    AddWrapperError(entry.mark, is_long ? "the key '" + entry.key + "'" : "a mapping of several names", errors);
+    item->reported = true;
+    return;
+  }
+  if (is_long) return;
+  const Entry given = item->entries.front();
+  *item = PluginMapping(Scalar(given.key, given.mark));
+  item->entries.push_back({given.value.IsMap() ? "options" : kWrapperValue, given.mark, given.value});
+}
+
+void NameWrapperValue(const PluginInfo& wrapper, Node* item) {
+  Entry* const value = FindEntry(item, kWrapperValue);
+  if (value == nullptr) return;
+  Node options;
+  options.kind = Node::Kind::kMap;
+  options.mark = value->mark;
+  const std::string name = wrapper.options.empty() ? std::string(kWrapperValue) : wrapper.options.front().path;
+  if (!value->value.IsNull()) options.entries.push_back({name, value->mark, value->value});
+  value->key = "options";
+  value->value = std::move(options);
+}
 
 std::vector<PluginSlot> ResolvePlugins(Node* root, PluginTables* tables, Errors* errors) {
   Folders folders = ReadPluginPath(*root);
@@ -150,6 +239,8 @@ std::vector<PluginSlot> ResolvePlugins(Node* root, PluginTables* tables, Errors*
   for (size_t i = 0; i < count; ++i) {
     slots.push_back(Resolve(root, BP_KIND_MONITOR, fmt::format("monitors.{}", i), tables, folders, errors));
   }
+  std::ranges::move(ResolveWrappers(root, has_command, tables, folders, errors), std::back_inserter(slots));
+  CheckWrappers(*root, slots, errors);
   return slots;
 }
 

@@ -24,8 +24,8 @@ constexpr char kAuto[] = "auto", kNoGpu[] = "none";
 // A preset cannot change the subject of an experiment.
 bool IsOfAPreset(const std::string& path) {
   const HostKey* key = FindHostKey(path);
-  const bool is_subject =
-      key && (key->type == ValueType::kPluginName || key->of_command || key->type == ValueType::kMonitors || path == "seed");
+  const bool is_subject = key && (key->type == ValueType::kPluginName || key->of_command || key->type == ValueType::kMonitors ||
+                                  key->type == ValueType::kWrappers || path == "seed");
   return !is_subject && ScopeAt(path) != Scope::kBatch;
 }
 

@@ -23,18 +23,20 @@ using nlohmann::json;
 constexpr size_t kMostForms = 16;
 
 void ReadPluginOptions(const Node& root, const std::vector<PluginSlot>& slots, Values* values, Errors* errors) {
-  json monitors = json::array();
+  json monitors = json::array(), wrappers = json::array();
   for (const PluginSlot& slot : slots) {
     json options = ReadOptions(root, slot, slots, values, errors);
     const Node* name = FindPath(root, slot.path + ".plugin");
-    if (slot.kind == BP_KIND_MONITOR) {
+    if (slot.in_list()) {
       if (name && name->mark.source) values->origin[slot.path + ".plugin"] = Place(name->mark);
-      monitors.push_back({{"plugin", name ? name->text : ""}, {"options", std::move(options)}});
+      (slot.is_wrapper() ? wrappers : monitors)
+          .push_back({{"plugin", name ? name->text : ""}, {"options", std::move(options)}});
     } else {
       values->values[slot.options_path()] = std::move(options);
     }
   }
   values->values["monitors"] = std::move(monitors);
+  values->values["env.wrappers"] = std::move(wrappers);
   values->values["evaluation.env.options"] = ReadEvaluationOptions(root, slots, values, errors);
 }
 
@@ -110,14 +112,16 @@ void RefuseOtherName(const Override& set, const Override& before, Errors* errors
               fmt::format("'{}' is another name of '{}', which is also set by --set; keep one of them", set.path, before.path));
 }
 
-// The mapping of options at a path; a monitor's options are in a list.
+// The mapping of options at a path. Monitors and wrappers have their options in lists.
 const json* FindOptions(const Values& all, const std::vector<PluginSlot>& slots, const std::string& path) {
   if (const auto found = all.values.find(path); found != all.values.end()) return &found->second;
-  size_t monitor = 0;
+  size_t monitor = 0, wrapper = 0;
   for (const PluginSlot& slot : slots) {
-    if (slot.kind != BP_KIND_MONITOR) continue;
-    if (slot.options_path() == path) return &all.values.at("monitors").at(monitor).at("options");
-    ++monitor;
+    if (!slot.in_list()) continue;
+    size_t& index = slot.is_wrapper() ? wrapper : monitor;
+    if (slot.options_path() == path)
+      return &all.values.at(slot.is_wrapper() ? "env.wrappers" : "monitors").at(index).at("options");
+    ++index;
   }
   return nullptr;
 }
@@ -277,7 +281,8 @@ LoadedExperiment Resolver::Build(ReadPoint point) {
   loaded.origin = std::move(point.values.origin);
   for (const PluginSlot& slot : *point.slots) {
     std::shared_ptr<const PluginInfo> info(slot.table, &slot.table->info());
-    if (slot.kind == BP_KIND_ENV) loaded.env = info;
+    if (slot.is_wrapper()) loaded.wrappers.push_back(info);
+    if (slot.path == "env") loaded.env = info;
     if (slot.kind == BP_KIND_LEARNER) loaded.learner = info, loaded.folder = slot.folder;
     if (slot.kind == BP_KIND_MONITOR) loaded.monitors.push_back(info);
   }

@@ -210,6 +210,11 @@ std::map<std::string, std::string> FileHashes::Of(const LoadedExperiment& loaded
   } else {
     hashes["learner.plugin"] = Hash(loaded.learner->file);
   }
+  for (size_t i = 0; i < loaded.wrappers.size(); ++i) {
+    const std::string place = fmt::format("env.wrappers.{}.", i);
+    hashes[place + "plugin"] = Hash(loaded.wrappers[i]->file);
+    AddData(*loaded.wrappers[i], experiment.wrappers[i].options, place + "options.", false, &hashes);
+  }
   const bool listed = ListsFiles(*loaded.env, experiment.env.options);
   AddData(*loaded.env, experiment.env.options, "env.options.", false, &hashes);
   AddData(*loaded.env, experiment.evaluation.env_options, "evaluation.env.options.", listed, &hashes);

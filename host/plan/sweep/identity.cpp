@@ -76,6 +76,17 @@ void LeaveOutLater(const PluginInfo& info, json* options) {
   }
 }
 
+// The chain of wrappers, whatever names and places they have in the file.
+json WrappersOf(const LoadedExperiment& loaded) {
+  json chain = json::array();
+  for (size_t i = 0; i < loaded.wrappers.size(); ++i) {
+    json options = loaded.experiment.wrappers[i].options;
+    LeaveOutLater(*loaded.wrappers[i], &options);
+    chain.push_back({{"id", loaded.wrappers[i]->id}, {"options", std::move(options)}});
+  }
+  return chain;
+}
+
 }  // namespace
 
 std::set<std::string> LeftOutKeys(const std::string& path) {
@@ -133,6 +144,8 @@ json PointIdentity(const LoadedExperiment& loaded, const std::map<std::string, j
       json& value = IdentityPlace(&identity, key.canonical) = key.get(key, experiment);
       if (key.path == "env.options") LeaveOutLater(*loaded.env, &value);
       if (key.path == "learner.options") LeaveOutLater(*loaded.learner, &value);
+    } else if (key.type == ValueType::kWrappers) {
+      if (!loaded.wrappers.empty()) IdentityPlace(&identity, key.canonical) = WrappersOf(loaded);
     } else if (std::optional<json> value = key.identity(experiment)) {
       IdentityPlace(&identity, key.canonical) = *std::move(value);
     }

@@ -240,6 +240,7 @@ class SchemaWriter {
       case ValueType::kCompare: schema = CompareSchema(); break;
       case ValueType::kPluginOptions: schema = OrNull(Type("object")); break;
       case ValueType::kMonitors: schema = Monitors(); break;
+      case ValueType::kWrappers: schema = Wrappers(); break;
       default: schema = SchemaOf(key.rule());
     }
     const bool may_be_null = !key.def && !key.required && key.set && key.type < ValueType::kPluginName;
@@ -307,6 +308,19 @@ class SchemaWriter {
     json mapping = Required({"plugin"}, Closed({{"plugin", PluginName(BP_KIND_MONITOR)}, {"options", OrNull(Type("object"))}}));
     for (const PluginInfo* info : OfKind(BP_KIND_MONITOR)) AddRule(OptionsRule(*info), &mapping);
     return List(Either(PluginName(BP_KIND_MONITOR), std::move(mapping)));
+  }
+
+  // A name, {NAME: value or options}, or {plugin, options}.
+  json Wrappers() const {
+    json names = json::array(), by_name = json::object();
+    for (const PluginInfo* info : OfKind(BP_KIND_ENV)) {
+      if ((info->flags & BP_FLAG_WRAPPER) == 0) continue;
+      names.push_back(info->short_id());
+      by_name[info->short_id()] = json::object();
+    }
+    by_name.emplace("plugin", Type("string"));
+    by_name.emplace("options", OrNull(Type("object")));
+    return List(Either(Either(Enum(std::move(names)), Text("/|\\.so$")), Closed(std::move(by_name))));
   }
 
   const std::vector<const PluginInfo*>& plugins_;

@@ -15,7 +15,7 @@ bp_status AppendText(const bp_writer* writer, const void* data, uint64_t n) {
 
 }  // namespace
 
-Camera::Camera(EnvInstance& env) : env_(env), render_(env.Extension<bp_env_render_1>(BP_ENV_RENDER_1)) {
+Camera::Camera(EnvInstance& env) : env_(env.innermost()), render_(env_.Extension<bp_env_render_1>(BP_ENV_RENDER_1)) {
   if (render_ == nullptr)
     throw TrialFailure(BP_E_UNSUPPORTED, env.id(),
                        env.Extension<bp_env_source_1>(BP_ENV_SOURCE_1) != nullptr

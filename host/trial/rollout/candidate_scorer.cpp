@@ -20,6 +20,12 @@ std::vector<std::string> InfoNames(const EnvInstance& env) {
   return names;
 }
 
+// The fitness of an env with wrappers; the returns of episodes are the innermost env's.
+std::optional<size_t> LearnerReturn(const std::vector<std::string>& infos) {
+  const auto found = std::find(infos.begin(), infos.end(), kLearnerReturn);
+  return found == infos.end() ? std::nullopt : std::optional<size_t>(found - infos.begin());
+}
+
 }  // namespace
 
 void CandidateScorer::Check(const bp_request& request, const EnvInstance& env, const LearnerInstance& learner) {
@@ -67,7 +73,7 @@ CandidateScorer::CandidateScorer(EnvInstance& env, LearnerInstance& learner, Run
       candidate_(env.rows(), -1),
       row_seeds_(env.rows()),
       starting_(env.rows()),
-      scores_(info_names_.size(), wants_moments_ ? obs_.row_elements() : 0) {
+      scores_(info_names_.size(), wants_moments_ ? obs_.row_elements() : 0, LearnerReturn(info_names_)) {
   if (state_) state_per_row_ = env.Lead(*bp::FindChannel(env.spec(), BP_ROLE_STATE)) / env.rows();
   for (const std::string& name : info_names_) infos_.push_back(&slot_[name]);
   actions_.Bind(env, [this](const std::string& name) { return &slot_[name]; });

@@ -52,6 +52,7 @@ void CandidateScores::Finish() {
   for (uint64_t job = 0; job < jobs_; ++job) {
     episodes_[job] = {0, job / episodes_each_, fitness_[job], lengths_[job], infos(job)};
     env_steps_ += static_cast<uint64_t>(lengths_[job]);
+    if (fitness_info_) fitness_[job] = infos(job)[*fitness_info_];
   }
   if (observed_ == 0) return;
   all_moments_.Reset(observed_);

@@ -25,8 +25,10 @@ struct JobScore {
 
 class CandidateScores {
  public:
-  // `infos`: infos per episode of the env. `observed`: numbers per observation, for the moments; 0: no moments.
-  CandidateScores(size_t infos, uint64_t observed) : infos_(infos), observed_(observed) {}
+  // `infos`: infos per episode of the env. `observed`: numbers per observation, for the moments; 0: no moments. `fitness_info`:
+  // the info that replaces the return as fitness for the learner; absent: none.
+  CandidateScores(size_t infos, uint64_t observed, std::optional<size_t> fitness_info = std::nullopt)
+      : infos_(infos), observed_(observed), fitness_info_(fitness_info) {}
 
   // Allocates memory for all jobs. [control]
   void Start(uint64_t candidates, uint64_t episodes_each);
@@ -62,6 +64,7 @@ class CandidateScores {
 
   const size_t infos_;
   const uint64_t observed_;
+  const std::optional<size_t> fitness_info_;
   uint64_t candidates_ = 0, episodes_each_ = 1, jobs_ = 0;
 
   // By job.

@@ -39,7 +39,11 @@ bool ChunkRecorder::Record(RolloutBuffers& buffers, Chunk& chunk) {
   const uint64_t t = chunk.t, n = chunk.end - chunk.begin;
   uint8_t* truncated = buffers.truncated->at<uint8_t>(t, chunk.begin);
   const EpisodeTracker::Step step{buffers.reward->at<float>(t, chunk.begin * buffers.reward_lead),
-                                  buffers.terminated->at<uint8_t>(t, chunk.begin), truncated, truncated, buffers.reward_lead};
+                                  buffers.terminated->at<uint8_t>(t, chunk.begin),
+                                  truncated,
+                                  truncated,
+                                  buffers.reward_lead,
+                                  OwnReturns(chunk.begin)};
   const EpisodeTracker::Seen seen = tracker_.Add(&rows_.state[chunk.begin], n, step);
   if (seen.not_finite) RefuseReward(buffers, chunk);
   if (seen.flags > 1) RefuseFlags(buffers, chunk);

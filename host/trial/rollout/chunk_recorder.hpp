@@ -27,6 +27,7 @@ class ChunkRecorder {
   Rows& rows() { return rows_; }
 
  private:
+  const double* OwnReturns(uint64_t row) const { return env_.own_returns() ? env_.own_returns() + row : nullptr; }
   void AddMoments(const RolloutBuffers& buffers, Chunk& chunk) const;
   void EndEpisode(RolloutBuffers& buffers, Chunk& chunk, uint64_t row);
   void RefuseFlags(RolloutBuffers& buffers, const Chunk& chunk) const;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "rollout/instance.hpp"
 
@@ -25,6 +26,9 @@ class EpisodeTracker {
     // [n], written: truncated by env or host. The same array as cut_by_env if only the env truncates; then read
     uint8_t* truncated;
     uint64_t rewards_per_row = 1;  // the number of agents, or 1
+    // [n], for an env with wrappers: the returns of the innermost env's episodes, which replace the sums of `reward`; NULL:
+    // none
+    const double* own_return = nullptr;
   };
   struct Seen {
     unsigned flags = 0;  // OR over all rows: 0 if no episode has ended, above 1 if some flag is invalid
@@ -43,6 +47,7 @@ class EpisodeTracker {
   template <class Row>
   Seen Add(Row* rows, uint64_t n, const Step& step) const {
     const bool one = step.rewards_per_row == 1;
+    if (step.own_return != nullptr) return AddWrapped(rows, n, step);
     if (!env_cuts_) return one ? AddStep<kHost, true>(rows, n, step) : AddStep<kHost, false>(rows, n, step);
     if (step.cut_by_env == step.truncated)
       return one ? AddStep<kEnv, true>(rows, n, step) : AddStep<kEnv, false>(rows, n, step);
@@ -102,6 +107,15 @@ class EpisodeTracker {
       flags |= terminated[i] | truncated[i];
     }
     return {flags, not_finite != 0};
+  }
+
+  // The same for a wrapped env, whose rewards only have to be finite.
+  template <class Row>
+  Seen AddWrapped(Row* rows, uint64_t n, Step step) const {
+    const double* own = std::exchange(step.own_return, nullptr);
+    const Seen seen = Add(rows, n, step);
+    for (uint64_t i = 0; !seen.not_finite && i < n; ++i) rows[i].episode_return = own[i];
+    return seen;
   }
 
   const EnvInstance& env_;

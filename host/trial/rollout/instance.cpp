@@ -82,31 +82,58 @@ const void* CheckExtensionTable(const std::string& id, const char* extension, co
 }
 
 EnvInstance::EnvInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks,
-                         const InstanceOptions& options, uint64_t rows)
-    : PluginInstance(module, id, sinks), rows_(rows), resets_itself_((flags_ & BP_FLAG_NATIVE_AUTORESET) != 0) {
+                         const InstanceOptions& options, uint64_t rows, std::unique_ptr<EnvInstance> below)
+    : PluginInstance(module, id, sinks),
+      below_(below ? std::make_unique<EnvBelow>(std::move(below)) : nullptr),
+      rows_(rows),
+      resets_itself_((flags_ & BP_FLAG_NATIVE_AUTORESET) != 0) {
   Require(api_->create, id, "create");
   Require(api_->destroy, id, "destroy");
   Require(api_->spec, id, "spec");
   Require(api_->bind, id, "bind");
   Require(api_->reset, id, "reset");
   Require(api_->step, id, "step");
+  CheckWrapper();
+  if (below_) services_.OfferEnv(EnvBelow::Api(), below_.get());
   const OptionView view(options.options, options.origin, options.prefix);
   bp_env* made = nullptr;
   const bp_status status = CallPlugin(this->id(), [&] { return api_->create(services_.get(), view.get(), rows, &made); });
   if (status != BP_OK) Fail(status, "create");
   made_.reset(RequireMade(made, id));
+  if (below_) flags_ = FlagsOfChain(flags_, below_->env().flags());
   spec_ = ReadSpec();
   channels_ = Pointers(spec_.table);
   CheckResets();
   steps_whole_ = ReadStepsWhole();
 }
 
+// A wrapper gets the flags of its chain. EnvBelow counts its time limits and writes TRUNCATED.
+void EnvInstance::CheckWrapper() const {
+  const bool is_wrapper = (flags_ & BP_FLAG_WRAPPER) != 0;
+  if (is_wrapper && !below_)
+    throw TrialFailure(BP_E_CONFIG, id(), "is a wrapper: expected an env below it, got none; name it in env.wrappers");
+  if (!is_wrapper && below_)
+    throw TrialFailure(BP_E_CONFIG, id(), "expected a wrapper in env.wrappers, got an env of its own; name it in env.plugin");
+  if (is_wrapper && (flags_ & (BP_FLAG_NATIVE_AUTORESET | BP_FLAG_OWNS_TIME_LIMIT)) != 0)
+    throw TrialFailure(BP_E_INTERNAL, id(), "is a wrapper: expected neither NATIVE_AUTORESET nor OWNS_TIME_LIMIT, got one");
+}
+
+uint64_t FlagsOfChain(uint64_t wrapper, uint64_t below) {
+  return (wrapper & below & BP_FLAG_ROWS_CONCURRENT) | (below & (BP_FLAG_MANY_ROWS | BP_FLAG_NATIVE_AUTORESET)) |
+         BP_FLAG_OWNS_TIME_LIMIT | BP_FLAG_WRAPPER;
+}
+
 CheckedEnvSpec EnvInstance::ReadSpec() const {
   const bp_env_spec* said = CallPlugin(id(), [&] { return api_->spec(made_.get()); });
-  return CheckSpec(id(), said, flags_, rows_);
+  if (!below_) return CheckSpec(id(), said, flags_, rows_);
+  const auto* wrapper = Extension<bp_env_wrapper_1>(BP_ENV_WRAPPER_1);
+  return below_->Join(id(), said, flags_, [&](const char* channel) {
+    return wrapper != nullptr && CallPlugin(id(), [&] { return wrapper->hides(made_.get(), channel); }) != 0;
+  });
 }
 
 void EnvInstance::CheckUnchanged() const {
+  if (below_) below_->env().CheckUnchanged(), below_->CheckGuards();
   if (const auto found = Difference(spec_, ReadSpec())) throw TrialFailure(BP_E_INTERNAL, id(), "spec has changed: " + *found);
 }
 
@@ -119,7 +146,7 @@ void EnvInstance::CheckResets() {
         "every step");
   if (on_device() && Extension<bp_env_memory_1>(BP_ENV_MEMORY_1) == nullptr)
     refuse("keeps its channels on a device, but does not offer " BP_ENV_MEMORY_1 ", which allocates buffers there");
-  takes_seeds_ = Extension<bp_env_autoreset_1>(BP_ENV_AUTORESET_1) != nullptr;
+  takes_seeds_ = innermost().Extension<bp_env_autoreset_1>(BP_ENV_AUTORESET_1) != nullptr;
   if (!resets_itself_) return;
   if (!takes_seeds_)
     refuse("resets itself (NATIVE_AUTORESET), but does not offer " BP_ENV_AUTORESET_1 ", which receives its seeds");
@@ -169,11 +196,18 @@ void CheckSameSpaces(const EnvInstance& training, const EnvInstance& evaluation)
 
 void EnvInstance::Bind(const std::vector<bp_frame>& frames) {
   CheckUnchanged();
-  const bp_status status = CallPlugin(id(), [&] { return api_->bind(made_.get(), frames.data(), frames.size()); });
+  const std::vector<bp_frame>& own = below_ ? below_->Bind(spec_, frames) : frames;
+  const bp_status status = CallPlugin(id(), [&] { return api_->bind(made_.get(), own.data(), own.size()); });
   if (status != BP_OK) Fail(status, "bind");
 }
 
+std::string EnvInstance::ReplacesStates() const {
+  if (!below_) return "";
+  return below_->replaces_states() ? id() : below_->env().ReplacesStates();
+}
+
 void EnvInstance::NextSeeds(uint64_t per_row, const std::vector<uint64_t>& seeds) {
+  if (below_) return below_->env().NextSeeds(per_row, seeds);
   const auto* autoreset = Extension<bp_env_autoreset_1>(BP_ENV_AUTORESET_1);
   Call("next_seeds", [&](bp_env* env) { return autoreset->next_seeds(env, per_row, seeds.data()); });
 }

@@ -19,6 +19,7 @@
 #include "plugin/host_services.hpp"
 #include "plugin/loader.hpp"
 #include "rollout/check_spec.hpp"
+#include "rollout/env_below.hpp"
 #include "rollout/failure.hpp"
 #include "rollout/learner_files.hpp"
 #include "rollout/memory_reserve.hpp"
@@ -130,8 +131,11 @@ class PluginInstance {
 
 class EnvInstance : public PluginInstance<bp_env, bp_env_api> {
  public:
+  // `below`: the env below a wrapper; NULL: none. Throws TrialFailure (BP_E_CONFIG) if a wrapper has none, or another env has
+  // one.
   EnvInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks, const InstanceOptions& options,
-              uint64_t rows);
+              uint64_t rows, std::unique_ptr<EnvInstance> below = nullptr);
+  ~EnvInstance() { made_.reset(); }  // before the env below
 
   const bp_env_spec& spec() const { return spec_.view; }  // checked copy of the host; works with bp::FindChannel
   const CheckedEnvSpec& checked_spec() const { return spec_; }
@@ -145,13 +149,38 @@ class EnvInstance : public PluginInstance<bp_env, bp_env_api> {
   // Every reset and step is a call for all rows.
   bool steps_whole() const { return steps_whole_; }
   bool on_device() const { return spec_.view.device.type > BP_DEVICE_CPU; }
+  // The env below this wrapper (NULL: none), and the last env of the chain.
+  EnvBelow* below() const { return below_.get(); }
+  const EnvInstance& innermost() const { return below_ ? below_->env().innermost() : *this; }
+  EnvInstance& innermost() { return below_ ? below_->env().innermost() : *this; }
+  // With wrappers: the sums of the innermost env's rewards in the episodes of all rows [rows]. NULL: the host sums the rewards.
+  const double* own_returns() const { return below_ ? OverInnermost().own_returns() : nullptr; }
+  // Steps of the innermost env so far; 0 without wrappers.
+  uint64_t own_steps() const { return below_ ? OverInnermost().own_steps() : 0; }
+
+  // The first wrapper that replaces or hides a channel of a state role; empty: none.
+  std::string ReplacesStates() const;
 
   void Bind(const std::vector<bp_frame>& frames);
   bp_status Reset(uint32_t slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {
-    return CallPlugin(id(), [&] { return api_->reset(made_.get(), slot, begin, end, mask, seeds); });
+    const bp_status status = CallPlugin(id(), [&] { return api_->reset(made_.get(), slot, begin, end, mask, seeds); });
+    if (below_ && status == BP_OK) below_->EndReset(begin, end, mask);
+    return status;
   }
   bp_status Step(uint32_t slot, uint64_t begin, uint64_t end) {
-    return CallPlugin(id(), [&] { return api_->step(made_.get(), slot, begin, end); });
+    const bp_status status = CallPlugin(id(), [&] { return api_->step(made_.get(), slot, begin, end); });
+    if (below_ && status == BP_OK) below_->EndStep(slot, begin, end);
+    return status;
+  }
+  // The error of the env that failed, or this one's.
+  [[noreturn]] void Fail(bp_status status, const std::string& doing) {
+    if (below_) below_->ThrowFailure();
+    PluginInstance::Fail(status, doing);
+  }
+  // Destroys the whole chain.
+  void Destroy() {
+    PluginInstance::Destroy();
+    if (below_) below_->env().Destroy();
   }
   // For an env that takes them: the seeds of each row's next `per_row` episodes, [rows, per_row].
   void NextSeeds(uint64_t per_row, const std::vector<uint64_t>& seeds);
@@ -162,12 +191,18 @@ class EnvInstance : public PluginInstance<bp_env, bp_env_api> {
   CheckedEnvSpec ReadSpec() const;
   void CheckResets();
   bool ReadStepsWhole() const;
+  void CheckWrapper() const;
+  const EnvBelow& OverInnermost() const { return below_->env().below_ ? below_->env().OverInnermost() : *below_; }
 
+  std::unique_ptr<EnvBelow> below_;
   uint64_t rows_;
   bool resets_itself_, steps_whole_ = false, takes_seeds_ = false;
   CheckedEnvSpec spec_;
   std::vector<const bp_channel*> channels_;
 };
+
+// The flags of a wrapper over an env with the flags `below`.
+uint64_t FlagsOfChain(uint64_t wrapper, uint64_t below);
 
 // A learner is made for one env; other instances that it acts in must have the same channels. Throws TrialFailure
 // (BP_E_CONFIG).

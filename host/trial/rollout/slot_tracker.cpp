@@ -8,6 +8,7 @@ SlotTracker::SlotTracker(const EnvInstance& env, SlotBuffers& slot)
     : tracker_(env),
       limit_of_env_(tracker_.limit()),
       rewards_per_row_(env.Lead(*bp::FindChannel(env.spec(), BP_ROLE_REWARD)) / env.rows()),
+      own_return_(env.own_returns()),
       reward_(slot.OfRole(BP_ROLE_REWARD)->at<float>(0, 0)),
       terminated_(slot.OfRole(BP_ROLE_TERMINATED)->at<uint8_t>(0, 0)),
       cut_by_env_(tracker_.env_cuts() ? slot.OfRole(BP_ROLE_TRUNCATED)->at<uint8_t>(0, 0) : nullptr),

@@ -24,9 +24,12 @@ class SlotTracker {
   // Adds the slot's step of rows [begin, end) to the same rows in `rows`. [rows]
   template <class Row>
   EpisodeTracker::Seen Add(Row* rows, uint64_t begin, uint64_t end) {
-    const EpisodeTracker::Step step{reward_ + begin * rewards_per_row_, terminated_ + begin,
-                                    cut_by_env_ != nullptr ? cut_by_env_ + begin : nullptr, truncated_ + begin,
-                                    rewards_per_row_};
+    const EpisodeTracker::Step step{reward_ + begin * rewards_per_row_,
+                                    terminated_ + begin,
+                                    cut_by_env_ != nullptr ? cut_by_env_ + begin : nullptr,
+                                    truncated_ + begin,
+                                    rewards_per_row_,
+                                    own_return_ != nullptr ? own_return_ + begin : nullptr};
     return tracker_.Add(rows + begin, end - begin, step);
   }
   // The state after the last Add. [rows]
@@ -42,6 +45,7 @@ class SlotTracker {
   EpisodeTracker tracker_;
   const int64_t limit_of_env_;
   const uint64_t rewards_per_row_;
+  const double* const own_return_;  // [rows], of an env with wrappers; NULL: none
   const float* const reward_;
   const uint8_t* const terminated_;
   uint8_t* const cut_by_env_;  // NULL: the env never truncates

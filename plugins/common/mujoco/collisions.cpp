@@ -43,7 +43,8 @@ bool AllZero(const mjtNum* values, int64_t n) {
 // True if explicit pairs can express all contact properties of the model.
 bool IsSimple(const mjModel* m) {
   const bool shapes = std::all_of(m->geom_type, m->geom_type + m->ngeom, [](int type) {
-    return type == mjGEOM_PLANE || type == mjGEOM_SPHERE || type == mjGEOM_CAPSULE || type == mjGEOM_BOX;
+    return type == mjGEOM_PLANE || type == mjGEOM_SPHERE || type == mjGEOM_CAPSULE || type == mjGEOM_CYLINDER ||
+           type == mjGEOM_BOX;
   });
   return shapes && StateIsWhole(m) && m->npair == 0 && m->nexclude == 0 && !(m->opt.enableflags & mjENBL_OVERRIDE) &&
          AllZero(m->geom_gap, m->ngeom) && AllZero(m->geom_adhesion, m->ngeom) &&
@@ -179,6 +180,8 @@ Model WithPairs(const mjModel* plain, const std::string& name, const std::string
 Model Quickened(Model plain, const std::string& name, const std::string& xml) {
   Model paired = WithPairs(plain.get(), name, xml);
   Model model = paired ? std::move(paired) : std::move(plain);
+  // Without a pair that may touch, a search finds nothing.
+  if (model->npair == 0 && model->nflex == 0 && CountPairs(model.get()) == 0) model->opt.disableflags |= mjDSBL_CONTACT;
   // A single island would contain everything.
   if (model->ntree == 1 && model->opt.noslip_iterations == 0) model->opt.disableflags |= mjDSBL_ISLAND;
   return model;

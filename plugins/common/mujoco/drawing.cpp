@@ -10,11 +10,10 @@
 namespace mj {
 namespace {
 
-constexpr double kTurn = 0.30, kTilt = 0.33;  // rad: the camera looks along y, turned right and down
-constexpr double kBodyPixels = 250;           // size of the body's extent
-constexpr double kFocus = 0.56;               // fraction of the height, from the top: initial position of the first body
-constexpr int kReach = 12;                    // drawn floor around the camera's focus, in tiles
-constexpr int kSides = 16;                    // polygon sides of a round shape without a simple outline
+constexpr double kBodyPixels = 250;  // size of the body's extent
+constexpr double kFocus = 0.56;      // fraction of the height, from the top: initial position of the first body
+constexpr int kReach = 12;           // drawn floor around the camera's focus, in tiles
+constexpr int kSides = 16;           // polygon sides of a round shape without a simple outline
 
 // Okabe and Ito's colour-blind-safe palette: one colour per limb.
 constexpr const char* kLimbs[] = {"#0072b2", "#d55e00", "#009e73", "#e69f00", "#cc79a7", "#56b4e9"};
@@ -35,22 +34,23 @@ struct Dot2 {
 // Parallel projection, by which spheres stay circles and the floor's plane is mapped by a matrix.
 class Camera {
  public:
-  Camera(const Vector& focus, double extent) : focus_(focus), scale_(kBodyPixels / extent) {}
+  Camera(const Vector& focus, double extent, const View& view) : focus_(focus), scale_(view.zoom * kBodyPixels / extent) {
+    const double sin_turn = std::sin(view.turn), cos_turn = std::cos(view.turn);
+    const double sin_tilt = std::sin(view.tilt), cos_tilt = std::cos(view.tilt);
+    right_ = {cos_turn, -sin_turn, 0};
+    up_ = {sin_turn * sin_tilt, cos_turn * sin_tilt, cos_tilt};
+    ahead_ = {sin_turn * cos_tilt, cos_turn * cos_tilt, -sin_tilt};
+  }
   double scale() const { return scale_; }  // pixels per m
   Dot2 operator()(const Vector& p) const {
-    return {kPicture.width / 2.0 + scale_ * Dot(kRight, p - focus_), kPicture.height * kFocus - scale_ * Dot(kUp, p - focus_)};
+    return {kPicture.width / 2.0 + scale_ * Dot(right_, p - focus_), kPicture.height * kFocus - scale_ * Dot(up_, p - focus_)};
   }
-  double Depth(const Vector& p) const { return Dot(kAhead, p - focus_); }
-
-  static const Vector kRight, kUp, kAhead;
+  double Depth(const Vector& p) const { return Dot(ahead_, p - focus_); }
 
  private:
-  Vector focus_;
+  Vector focus_, right_, up_, ahead_;
   double scale_;
 };
-const Vector Camera::kRight = {std::cos(kTurn), -std::sin(kTurn), 0};
-const Vector Camera::kUp = {std::sin(kTurn) * std::sin(kTilt), std::cos(kTurn) * std::sin(kTilt), std::cos(kTilt)};
-const Vector Camera::kAhead = {std::sin(kTurn) * std::cos(kTilt), std::cos(kTurn) * std::cos(kTilt), -std::sin(kTilt)};
 
 // The outline of points: their convex hull, by Andrew's monotone chain.
 std::vector<Dot2> Hull(std::vector<Dot2> points) {
@@ -300,12 +300,13 @@ void DrawGround(std::string* out) {
   bp::Print(out, "<rect width=\"%u\" height=\"%u\" fill=\"#eef1f5\"/>", kPicture.width, kPicture.height);
 }
 
-void DrawBody(const mjModel* model, const mjData& data, const std::string& caption, std::string* out, const char* trunk) {
+void DrawBody(const mjModel* model, const mjData& data, const std::string& caption, std::string* out, const View& view) {
   const int first = model->nbody > 1 ? 1 : 0, plane = FloorOf(model);
   const double ground = plane >= 0 ? model->geom_pos[3 * plane + 2] : 0;
   Vector focus = From(data.xpos + 3 * first);
-  focus.z = (ground + model->body_pos[3 * first + 2]) / 2;
-  const Camera camera(focus, Extent(model));
+  const double start = model->body_pos[3 * first + 2];
+  focus.z = view.height ? start + *view.height : (ground + start) / 2;
+  const Camera camera(focus, Extent(model), view);
   std::vector<std::pair<double, int>> order;  // farthest first
   for (int geom = 0; geom < model->ngeom; ++geom)
     if (IsDrawn(model, geom)) order.emplace_back(-camera.Depth(From(data.geom_xpos + 3 * geom)), geom);
@@ -328,7 +329,7 @@ void DrawBody(const mjModel* model, const mjData& data, const std::string& capti
     for (const Vector& corner : shapes[i].corners) points.push_back(camera(corner));
     const double r = camera.scale() * shapes[i].radius;
     *out += "<path d=\"" + (r > 0 ? Rounded(points.front(), points.back(), r) : Polygon(points, 1)) + "\" fill=\"" +
-            Colour(model, order[i].second, limbs, trunk) + "\"/>";
+            Colour(model, order[i].second, limbs, view.trunk) + "\"/>";
   }
   *out += "</g>";
   DrawContacts(model, data, camera, out);

@@ -53,10 +53,10 @@ bp::Label OfVelocity(const mjModel* model, int i) {
   }
 }
 
-bp::Label OfActuatorForce(const mjModel* model, int i) {
+bp::Label OfForce(const mjModel* model, int i, const std::string& source) {
   const auto [joint, number] = FindJoint(model, model->jnt_dofadr, i);
   const bool is_force = model->jnt_type[joint] == mjJNT_SLIDE || (model->jnt_type[joint] == mjJNT_FREE && number < 3);
-  return {(is_force ? "actuator force on " : "actuator torque on ") + Joint(model, joint), is_force ? "N" : "N m"};
+  return {source + (is_force ? " force on " : " torque on ") + Joint(model, joint), is_force ? "N" : "N m"};
 }
 
 // Six numbers of each body: rotation x, y, z, then translation.
@@ -98,7 +98,10 @@ bp::Label ListLabels::LabelOf(const mjtNum* value) const {
   const mjModel* const m = model_;
   if (const auto i = IndexIn(value, data_.qpos, m->nq)) return OfPosition(m, *i);
   if (const auto i = IndexIn(value, data_.qvel, m->nv)) return OfVelocity(m, *i);
-  if (const auto i = IndexIn(value, data_.qfrc_actuator, m->nv)) return OfActuatorForce(m, *i);
+  if (const auto i = IndexIn(value, data_.qfrc_actuator, m->nv)) return OfForce(m, *i, "actuator");
+  if (const auto i = IndexIn(value, data_.qfrc_constraint, m->nv)) return OfForce(m, *i, "constraint");
+  if (const auto i = IndexIn(value, data_.xpos, 3 * m->nbody))
+    return {std::string("position ") + kAxes[*i % 3] + " of " + NameOf(m, mjOBJ_BODY, "body", *i / 3), "m"};
   if (const auto i = IndexIn(value, data_.cfrc_ext, 6 * m->nbody))
     return OfBody(m, *i, {"contact torque", "N m"}, {"contact force", "N"});
   if (const auto i = IndexIn(value, data_.cvel, 6 * m->nbody))

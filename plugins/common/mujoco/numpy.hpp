@@ -8,8 +8,26 @@ namespace mj {
 // The value within [low, high]; NaN stays NaN, as with np.clip.
 inline double Clip(double value, double low, double high) { return value < low ? low : value > high ? high : value; }
 
-// np.linalg.norm of two numbers; its dot product is OpenBLAS's, with fused multiply-add.
+// np.linalg.norm of two or three numbers; its dot product is OpenBLAS's, with fused multiply-add.
 inline double Norm(double x, double y) { return std::sqrt(std::fma(y, y, x * x)); }
+inline double Norm(double x, double y, double z) { return std::sqrt(std::fma(z, z, std::fma(y, y, x * x))); }
+
+// A numpy scalar to the power of 2: the C library's pow, whose last bit occasionally differs from x * x. The volatile keeps GCC
+// from replacing it.
+inline double Square(double x) {
+  volatile double two = 2;
+  return std::pow(x, two);
+}
+
+// np.sin and np.cos for Task::Observe, with the names of their results.
+struct Sine {
+  static constexpr const char* kName = "sine of the ";
+  double operator()(double angle) const { return std::sin(angle); }
+};
+struct Cosine {
+  static constexpr const char* kName = "cosine of the ";
+  double operator()(double angle) const { return std::cos(angle); }
+};
 
 // f(begin) + .. + f(begin + n - 1) in np.sum's order for a contiguous array: eight accumulators, in halves above 128.
 template <class Number, class F>

@@ -4,13 +4,17 @@
 //
 //   using Terms = ...;                                 reward terms, with `double Reward() const` and `bool terminated`
 //   static constexpr bool kContactForces;              whether it reads data().cfrc_ext
-//   static double SpeedNoise(bp::Rng&);                one draw, scaled by reset_noise_scale and added to a speed at reset
-//   Point Place(const W&) const;                       the point whose velocity is paid
 //   Terms Judge(const W&, const float* action) const;  action [nu]
 //   void Observe(const W&, const Out&) const;          a template: calls out(values, n) or out(values, n, f) for each part
 //   void Inform(const W&, const Terms&, const Out&) const;  a template: calls out(name, value) or out(name, values, n)
 //
-// The two templates say once what there is; sizes and names of the channels are found by running them.
+// The two templates say once what there is; sizes and names of the channels are found by running them. A task may replace:
+//
+//   static double SpeedNoise(bp::Rng&);                one draw, scaled by reset_noise_scale and added to a speed at reset
+//   static void Disturb(const W&, bp::Rng&, double* qpos, double* qvel);  all noise of a reset
+//   Point Place(const W&) const;                       the point whose velocity is paid
+//   static constexpr View kView;                       the camera of its films
+//   std::string Caption(const W&) const;               the text above a frame
 #pragma once
 
 #include <cmath>
@@ -83,12 +87,17 @@ class Task {
     return spec;
   }
 
-  void Reset(const W& world, bp::Rng& rng, float* obs) {
+  static constexpr View kView{};
+  static double SpeedNoise(bp::Rng& rng) { return rng.Range(-1, 1); }
+  static void Disturb(const W& world, bp::Rng& rng, double* qpos, double* qvel) {
     const double scale = world.reset_noise_scale;
-    Restart(world, [&](double* qpos, double* qvel) {
-      for (int i = 0; i < world.nq(); ++i) qpos[i] += rng.Range(-scale, scale);
-      for (int i = 0; i < world.nv(); ++i) qvel[i] = scale * T::SpeedNoise(rng);
-    });
+    for (int i = 0; i < world.nq(); ++i) qpos[i] += rng.Range(-scale, scale);
+    for (int i = 0; i < world.nv(); ++i) qvel[i] = scale * T::SpeedNoise(rng);
+  }
+  Point Place(const W&) const { return {.x = data().qpos[0]}; }
+
+  void Reset(const W& world, bp::Rng& rng, float* obs) {
+    Restart(world, [&](double* qpos, double* qvel) { T::Disturb(world, rng, qpos, qvel); });
     self().Observe(world, WriteFloats{obs});
   }
 
@@ -140,9 +149,12 @@ class Task {
   static double SecondsOfStep(const W& world) { return world.dt(); }
   void DrawBackdrop(const W&, std::string* out) const { DrawGround(out); }
   void DrawFrame(const W& world, std::string* out) const {
-    char caption[96];
-    std::snprintf(caption, sizeof caption, "%.2f s, %.2f m ahead, %.2f m/s", data().time, displacement().x, velocity_.x);
-    DrawBody(world.model(), data(), caption, out);
+    DrawBody(world.model(), data(), self().Caption(world), out, T::kView);
+  }
+  std::string Caption(const W&) const {
+    std::string text;
+    bp::Print(&text, "%.2f s, %.2f m ahead, %.2f m/s", data().time, displacement().x, velocity_.x);
+    return text;
   }
 
   // A snapshot is the state of the simulation, then Track as four numbers of float64.
@@ -169,6 +181,7 @@ class Task {
   };
 
   T& self() { return static_cast<T&>(*this); }
+  const T& self() const { return static_cast<const T&>(*this); }
 
   Simulation simulation_;
   Track track_;

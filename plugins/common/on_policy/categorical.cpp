@@ -29,4 +29,15 @@ int32_t DrawCategorical(const float* logits, const uint8_t* mask, int64_t n, bp_
   return static_cast<int32_t>(choice);
 }
 
+double DrawBits(const float* logits, int64_t n, bp_rng* rng, uint8_t* out) {
+  double logp = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const double x = logits[i];
+    out[i] = rng ? bp_rng_uniform(rng) * (1 + std::exp(-x)) < 1 : x > 0;
+    const double other = out[i] ? -x : x;  // the logit of the value that was not taken
+    logp -= (other > 0 ? other : 0) + std::log1p(std::exp(-std::abs(other)));
+  }
+  return logp;
+}
+
 }  // namespace backplane::on_policy

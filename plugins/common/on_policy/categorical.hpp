@@ -11,4 +11,7 @@ namespace backplane::on_policy {
 // Throws bp::Error if a mask allows none.
 int32_t DrawCategorical(const float* logits, const uint8_t* mask, int64_t n, bp_rng* rng, double* out_logp);
 
+// Draws n independent bits (the likelier values if `rng` is NULL; ties go to 0) and returns their log-probability.
+double DrawBits(const float* logits, int64_t n, bp_rng* rng, uint8_t* out);
+
 }  // namespace backplane::on_policy

@@ -77,6 +77,35 @@ T ValueLoss(T value, T old, T target, T clip, T huber, LossSums* sums) {
   return free > clipped ? slope(error) : free < clipped ? d_clipped : (slope(error) + d_clipped) / 2;
 }
 
+// A choice's distribution in a loss.
+template <class T>
+struct ChoiceTerm {
+  T log_sum, entropy;  // the logarithm of the sum of exp(logits)
+};
+// Writes the probabilities of n choices into p. mask [n], 0: forbidden; NULL: all allowed.
+template <class T>
+ChoiceTerm<T> ProbabilitiesOf(const T* logits, const uint8_t* mask, int64_t n, T* p) {
+  const auto allowed = [&](int64_t k) { return !mask || mask[k]; };
+  T top = -INFINITY, sum = 0, entropy = 0;
+  for (int64_t k = 0; k < n; ++k) top = allowed(k) ? std::max(top, logits[k]) : top;
+  for (int64_t k = 0; k < n; ++k) sum += p[k] = allowed(k) ? std::exp(logits[k] - top) : 0;
+  const T log_sum = top + std::log(sum);
+  for (int64_t k = 0; k < n; ++k) {
+    p[k] /= sum;
+    if (p[k] > 0) entropy -= p[k] * (logits[k] - log_sum);
+  }
+  return {log_sum, entropy};
+}
+// Replaces the probabilities in d by the derivative of slope * logp - bonus * entropy by the logits.
+template <class T>
+void ChoiceDerivative(const T* logits, const ChoiceTerm<T>& term, int64_t n, int64_t taken, T slope, T bonus, T* d) {
+  for (int64_t k = 0; k < n; ++k) {
+    const T p = d[k];
+    d[k] = p > 0 ? p * (bonus * (logits[k] - term.log_sum + term.entropy) - slope) : 0;
+  }
+  d[taken] += slope;
+}
+
 // One sample of a categorical policy.
 template <class T>
 struct Choice {
@@ -90,23 +119,11 @@ struct Choice {
 // count by the logits into d [n].
 template <class T>
 void CategoricalLoss(const Choice<T>& c, T clip, double entropy_coeff, int64_t count, T* d, LossSums* sums) {
-  const auto allowed = [&](int64_t k) { return !c.mask || c.mask[k]; };
-  T top = -INFINITY, sum = 0, entropy = 0;
-  for (int64_t k = 0; k < c.n; ++k) top = allowed(k) ? std::max(top, c.logits[k]) : top;
-  for (int64_t k = 0; k < c.n; ++k) sum += d[k] = allowed(k) ? std::exp(c.logits[k] - top) : 0;
-  const T log_sum = top + std::log(sum);
-  for (int64_t k = 0; k < c.n; ++k) {
-    d[k] /= sum;
-    if (d[k] > 0) entropy -= d[k] * (c.logits[k] - log_sum);
-  }
-  const T g = PolicyLoss(c.logits[c.taken] - log_sum, c.old_logp, c.advantage, clip, sums) / static_cast<T>(count);
+  const ChoiceTerm<T> term = ProbabilitiesOf(c.logits, c.mask, c.n, d);
+  const T g = PolicyLoss(c.logits[c.taken] - term.log_sum, c.old_logp, c.advantage, clip, sums) / static_cast<T>(count);
   const T bonus = static_cast<T>(entropy_coeff / static_cast<double>(count));
-  for (int64_t k = 0; k < c.n; ++k) {
-    const T p = d[k];
-    d[k] = p > 0 ? p * (bonus * (c.logits[k] - log_sum + entropy) - g) : 0;
-  }
-  d[c.taken] += g;
-  sums->entropy += entropy;
+  ChoiceDerivative(c.logits, term, c.n, c.taken, g, bonus, d);
+  sums->entropy += term.entropy;
 }
 
 // A number x enters a loss as (x - mean) * scale.

@@ -8,6 +8,7 @@
 
 #include "on_policy/options.hpp"
 #include "on_policy/tower.hpp"
+#include "on_policy/vision.hpp"
 
 namespace backplane::on_policy {
 
@@ -38,6 +39,23 @@ inline TensorOf LeavesOf(const at::Tensor& flat, const at::Tensor& gradient) {
 
 inline at::Tensor TorchLayer(const nn::Layer& layer, const at::Tensor& x, const TensorOf& part) {
   return at::addmm(part(layer.bias, {layer.out}), x, part(layer.weight, {layer.in, layer.out}));
+}
+// [n, size] uint8 -> [n, features]. `type` is the features'.
+inline at::Tensor TorchVision(const Vision& vision, const at::Tensor& pixels, at::ScalarType type, const TensorOf& part) {
+  const nn::Image& image = vision.image;
+  const int64_t n = pixels.size(0);
+  at::Tensor x = pixels.to(type) * (1.0 / 255);
+  x = image.planar ? x.view({n, image.channels, image.height, image.width})
+                   : x.view({n, image.height, image.width, image.channels}).permute({0, 3, 1, 2});
+  for (const nn::Conv& conv : vision.convs) {
+    const nn::Layer& layer = conv.layer;
+    const at::Tensor weight = part(layer.weight, {layer.in, layer.out}).t();
+    const int64_t k = conv.kernel, depth = conv.image.channels;
+    const at::Tensor kernels = conv.image.planar ? weight.reshape({layer.out, depth, k, k})
+                                                 : weight.reshape({layer.out, k, k, depth}).permute({0, 3, 1, 2});
+    x = at::conv2d(x, kernels, part(layer.bias, {layer.out}), conv.stride).relu();
+  }
+  return TorchLayer(vision.dense, x.permute({0, 2, 3, 1}).reshape({n, -1}), part).relu();
 }
 // [n, inputs] -> [n, latent]
 inline at::Tensor TorchHidden(const Tower& tower, at::Tensor x, const TensorOf& part) {

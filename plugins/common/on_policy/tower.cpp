@@ -51,7 +51,7 @@ void PackedTower<T>::Pack(const Tower& tower, const T* params, bool backward, si
 }
 
 // Each layer's forward and then backward weights, then the memory's. Without a memory, the derivative at the first hidden
-// layer's inputs is not needed.
+// layer's inputs is not needed, unless the tower derives it.
 template <class T>
 void PackedTower<T>::PackPiece(const Tower& tower, const T* params, int64_t piece, size_t first) {
   const size_t i = first + static_cast<size_t>(piece) / 2;
@@ -62,7 +62,8 @@ void PackedTower<T>::PackPiece(const Tower& tower, const T* params, int64_t piec
   const nn::Layer& from = is_head ? tower.head : tower.hidden[i];
   nn::PackedLayer<T>& to = is_head ? head : hidden[i];
   if (is_forward) to.PackForward(from, params, precision);
-  if (!is_forward && (is_head || i > 0 || tower.memory.size > 0)) to.PackBackward(from, params, precision);
+  if (!is_forward && (is_head || i > 0 || tower.memory.size > 0 || tower.derives_inputs))
+    to.PackBackward(from, params, precision);
 }
 
 template <class T>

@@ -19,8 +19,9 @@ struct Tower {
   nn::Trunk hidden;  // may be empty
   nn::Layer head;
   Activation activation;
-  int64_t widest;              // largest layer size in the passes
-  int64_t begin = 0, end = 0;  // its parameters
+  int64_t widest;               // largest layer size in the passes
+  int64_t begin = 0, end = 0;   // its parameters
+  bool derives_inputs = false;  // Backward returns the derivative at the inputs
   int64_t latent() const { return head.in; }
 };
 // Parameters start at *size, which is advanced. `memory`: size of its state; 0: none.
@@ -84,9 +85,9 @@ template <class T>
 void Forward(const Tower& tower, const PackedTower<T>& weights, const T* params, const T* x, int64_t rows, TowerWork<T>* work);
 
 // Adds the gradients of all weights, for work->d_head and d_latent [rows, latent], an additional derivative at the latent or
-// NULL. Returns the derivative at the input of a tower without hidden layers and memory. If x is NULL, omits the weights of the
-// first layer, or of the memory's input, and returns the derivatives at the sums. Otherwise returns NULL. Valid until the next
-// call.
+// NULL. Returns the derivative at the input of a tower without hidden layers and memory, or that derives it. If x is NULL,
+// omits the weights of the first layer, or of the memory's input, and returns the derivatives at the sums. Otherwise returns
+// NULL. Valid until the next call.
 template <class T>
 const T* Backward(const Tower& tower, const PackedTower<T>& weights, const T* x, const T* d_latent, int64_t rows,
                   TowerWork<T>* work, T* gradient);

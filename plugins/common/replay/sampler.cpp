@@ -15,7 +15,7 @@ Sampler::Sampler(const bp::Replay* ring, const SamplerOptions& options, uint64_t
 
 uint64_t Sampler::AdmissibleEnd() const {
   const uint64_t first = ring_->first();
-  return ring_->count() >= first + options_.n_step ? ring_->count() - options_.n_step + 1 : first;
+  return ring_->count() >= first + span() ? ring_->count() - span() + 1 : first;
 }
 
 void Sampler::OnStored(uint64_t frames) {
@@ -28,7 +28,7 @@ void Sampler::OnStored(uint64_t frames) {
       for (uint64_t row = 0; row < ring_->rows(); ++row) tree_->Set(ring_->Place(frame, row), value);
   };
   set(first_before, first, 0);
-  const uint64_t complete_before = before >= options_.n_step ? before - options_.n_step + 1 : 0;
+  const uint64_t complete_before = before >= span() ? before - span() + 1 : 0;
   set(std::max(first, complete_before), AdmissibleEnd(), most_);
 }
 
@@ -73,7 +73,9 @@ Window Sampler::At(const Start& start) const {
     discount *= options_.gamma;
     if (!step.ended() && i + 1 < options_.n_step) continue;
     const bp::Transition first = i > 0 ? ring_->At(start.frame, start.row) : step;
-    return {first.obs, first.action, step.next_obs, reward, step.terminated ? 0 : discount};
+    const bool follows = options_.follow && !step.ended();
+    const void* next_action = follows ? ring_->At(start.frame + i + 1, start.row).action : nullptr;
+    return {first.obs, first.action, step.next_obs, next_action, reward, step.terminated ? 0 : discount};
   }
 }
 

@@ -1,8 +1,8 @@
 // Draws transitions from a replay buffer (backplane/replay.hpp): uniformly, or in proportion to their priority (Schaul et al.,
 // arXiv 1511.05952), with returns of n steps.
 //
-// An admissible start is an entry whose n frames are all in the ring. Its window ends with the first step that ends an episode,
-// so it never spans a reset, and never the ring's write position.
+// An admissible start is an entry whose n frames, with `follow` n + 1, are all in the ring. Its window ends with the first step
+// that ends an episode, so it never spans a reset, and never the ring's write position.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@ namespace backplane::replay {
 
 struct SamplerOptions {
   uint64_t n_step = 1;
+  bool follow = false;  // samples only windows whose following frame is in the ring, too
   double gamma = 0.99;
   bool prioritized = false;
   double alpha = 0.6, beta = 0.4, epsilon = 1e-6;  // a priority is (|error| + epsilon)^alpha
@@ -29,6 +30,7 @@ struct Start {
 // The return of a window, and the observation after it with the discount of its value: 0 if the episode terminated.
 struct Window {
   const void *obs, *action, *next_obs;
+  const void* next_action;  // of the step after the window, with `follow`; null if the window ends an episode
   double reward, discount;
 };
 
@@ -54,7 +56,8 @@ class Sampler {
   void Load(const bp::Reader& reader);
 
  private:
-  uint64_t AdmissibleEnd() const;  // of frames, from ring_->first()
+  uint64_t span() const { return options_.n_step + (options_.follow ? 1 : 0); }  // frames of an admissible start
+  uint64_t AdmissibleEnd() const;                                                // of frames, from ring_->first()
   Start ByPriority(double mass) const;
 
   const bp::Replay* ring_;

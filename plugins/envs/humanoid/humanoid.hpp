@@ -1,14 +1,11 @@
 // The task Humanoid-v5 of Gymnasium: a two-legged body is paid for walking along x upright. See README.md for the formulas.
 #pragma once
 
-#include "humanoid_model.hpp"
-#include "mujoco/numpy.hpp"
-#include "mujoco/task.hpp"
+#include "mujoco/humanoid.hpp"
 
 namespace humanoid {
 
-struct Options : mj::TaskOptions {
-  Options() { reset_noise_scale = 0.01; }
+struct Options : mj::HumanoidOptions {
   void Check(const bp::Config&) const {
     mj::RequireOrder("contact_cost_min", contact_cost_min, "contact_cost_max", contact_cost_max);
     mj::RequireOrder("healthy_z_min", healthy_z_min, "healthy_z_max", healthy_z_max);
@@ -17,7 +14,6 @@ struct Options : mj::TaskOptions {
   double forward_reward_weight = 1.25, ctrl_cost_weight = 0.1, contact_cost_weight = 5e-7;
   double contact_cost_min = 0, contact_cost_max = 10, healthy_reward = 5, healthy_z_min = 1, healthy_z_max = 2;
   bool terminate_when_unhealthy = true;
-  bool include_cinert = true, include_cvel = true, include_qfrc_actuator = true, include_cfrc_ext = true;
 };
 
 inline constexpr bp::OptionTable kOptions{
@@ -37,40 +33,23 @@ inline constexpr bp::OptionTable kOptions{
             {.unit = "m", .aliases = "healthy_z_range[0]"}),
     bp::Opt("healthy_z_max", &Options::healthy_z_max, "The root is healthy below this height.",
             {.unit = "m", .aliases = "healthy_z_range[1]"}),
-    bp::Opt("reset_noise_scale", &Options::reset_noise_scale, "[0,)",
-            "Spread of the initial positions and speeds (both uniform)."),
-    bp::Opt("exclude_current_positions_from_observation", &Options::exclude_current_positions,
-            "Leaves x and y of the root out of the observation."),
-    bp::Opt("include_cinert_in_observation", &Options::include_cinert, "Observe the inertia of the bodies: 130 numbers."),
-    bp::Opt("include_cvel_in_observation", &Options::include_cvel, "Observe the velocity of the bodies: 78 numbers."),
-    bp::Opt("include_qfrc_actuator_in_observation", &Options::include_qfrc_actuator,
-            "Observe the actuators' forces: 17 numbers."),
-    bp::Opt("include_cfrc_ext_in_observation", &Options::include_cfrc_ext, "Observe the contact forces: 78 numbers."),
-    mj::kFrameSkip,
-    mj::kMaxEpisodeSteps,
-    mj::kXmlPath,
+    mj::kHumanoidOptions,
 };
 
-struct World : mj::World<Options> {
+struct World : mj::HumanoidWorld<Options> {
   explicit World(const Options& o)
-      : mj::World<Options>(o, {"humanoid.xml", ModelXml(), mjJNT_FREE}),
-        mass(mj::Sum<double>(0, nbody(), [this](int i) { return model()->body_mass[i]; })) {
-    Require(model()->ntendon <= 25, "at most 25 tendons, whose lengths and velocities INFO contains",
-            std::to_string(model()->ntendon));
-  }
+      : HumanoidWorld(o, "humanoid.xml", mj::Pose::kStanding),
+        mass(mj::Sum<double>(0, nbody(), [this](int i) { return model()->body_mass[i]; })) {}
 
   const double mass;  // kg
 };
 
 // One row.
-class Humanoid : public mj::Task<Humanoid, World> {
+class Humanoid : public mj::HumanoidTask<Humanoid, World> {
  public:
-  using Task::Task;
+  using HumanoidTask::HumanoidTask;
   using Terms = mj::WalkerTerms;
   static constexpr auto& kOptions = humanoid::kOptions;
-  static constexpr bool kContactForces = true;
-
-  static double SpeedNoise(bp::Rng& rng) { return rng.Range(-1, 1); }
 
   // The centre of mass: body after body in numerator, as np.einsum adds.
   mj::Point Place(const World& w) const {
@@ -85,26 +64,13 @@ class Humanoid : public mj::Task<Humanoid, World> {
 
   // The control cost uses data.ctrl and is float64; contact forces are not clipped, but their cost is.
   Terms Judge(const World& w, const float*) const {
-    const mjData& now = data();
-    const bool healthy = w.healthy_z_min < now.qpos[2] && now.qpos[2] < w.healthy_z_max;
-    const double contact = mj::Squares(w.contact_cost_weight, 6 * w.nbody(), [&](int i) { return now.cfrc_ext[i]; });
+    const double z = data().qpos[2];
+    const bool healthy = w.healthy_z_min < z && z < w.healthy_z_max;
     return {.forward = w.forward_reward_weight * velocity().x,
             .survive = (healthy ? 1.0 : 0.0) * w.healthy_reward,
-            .ctrl = -mj::Squares(w.ctrl_cost_weight, w.nu(), [&](int i) { return now.ctrl[i]; }),
-            .contact = -mj::Clip(contact, w.contact_cost_min, w.contact_cost_max),
+            .ctrl = -SquaresOfControls(w, w.ctrl_cost_weight),
+            .contact = -mj::Clip(SquaresOfContacts(w, w.contact_cost_weight), w.contact_cost_min, w.contact_cost_max),
             .terminated = w.terminate_when_unhealthy && !healthy};
-  }
-
-  // Rows of the world body and forces on the root are left out.
-  template <class Out>
-  void Observe(const World& w, const Out& out) const {
-    const int skipped = w.exclude_current_positions ? 2 : 0, bodies = w.nbody() - 1;
-    out(data().qpos + skipped, w.nq() - skipped);
-    out(data().qvel, w.nv());
-    if (w.include_cinert) out(data().cinert + 10, 10 * bodies);
-    if (w.include_cvel) out(data().cvel + 6, 6 * bodies);
-    if (w.include_qfrc_actuator) out(data().qfrc_actuator + 6, w.nv() - 6);
-    if (w.include_cfrc_ext) out(data().cfrc_ext + 6, 6 * bodies);
   }
 
   template <class Out>
@@ -112,8 +78,7 @@ class Humanoid : public mj::Task<Humanoid, World> {
     const double x = data().qpos[0], y = data().qpos[1];
     out("x_position", x);
     out("y_position", y);
-    out("tendon_length", data().ten_length, w.model()->ntendon);
-    out("tendon_velocity", data().ten_velocity, w.model()->ntendon);
+    InformOfTendons(w, out);
     out("distance_from_origin", mj::Norm(x, y));
     out("x_velocity", velocity().x);
     out("y_velocity", velocity().y);

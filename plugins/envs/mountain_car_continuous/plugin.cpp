@@ -1,4 +1,5 @@
 #include "backplane/env.hpp"
+#include "classic/valley.hpp"
 #include "mountain_car_continuous.hpp"
 
 struct MountainCarContinuous : mountain_car_continuous::State {
@@ -54,31 +55,14 @@ struct MountainCarContinuous : mountain_car_continuous::State {
     return {};
   }
 
-  static bp::PictureSize SizeOfPicture(const Model&) { return {640, 360}; }
+  static bp::PictureSize SizeOfPicture(const Model&) { return classic::Valley::kSize; }
   static double SecondsOfStep(const Model&) { return 1.0 / 30; }  // the task has no unit of time: as Gymnasium shows it
-  void DrawBackdrop(const Model&, std::string* out) const {
-    *out += "<path fill=\"#dfe6d8\" stroke=\"#7a8b6a\" stroke-width=\"2\" d=\"M-5 370";
-    for (int i = -1; i <= 65; ++i) bp::Print(out, "L%d %.1f", 10 * i, Y(Place(10.0 * i)));
-    const double x = X(mountain_car_continuous::kGoalPosition), y = Y(mountain_car_continuous::kGoalPosition);
-    bp::Print(out, "V370z\"/><path d=\"M%.1f %.1fv-50\" stroke=\"#222\" stroke-width=\"2\"/>", x, y);
-    bp::Print(out, "<path d=\"M%.1f %.1fl26 9l-26 9z\" fill=\"#e69f00\"/>", x, y - 50);
-  }
-  void DrawFrame(const Model&, std::string* out) const {
-    const double slope = std::atan(1.35 * std::cos(3 * position)) * 180 / std::numbers::pi;
-    bp::Print(out, "<text x=\"10\" y=\"22\" font-size=\"15\" fill=\"#222\">position %.2f, speed %.3f a step</text>", position,
-              velocity);
-    bp::Print(out, "<g transform=\"translate(%.1f %.1f)rotate(%.1f)\">", X(position), Y(position), -slope);
-    *out +=
-        "<rect x=\"-20\" y=\"-25\" width=\"40\" height=\"17\" rx=\"4\" fill=\"#0072b2\"/>"
-        "<circle cx=\"-11\" cy=\"-7\" r=\"7\"/><circle cx=\"11\" cy=\"-7\" r=\"7\"/></g>";
-  }
+  void DrawBackdrop(const Model&, std::string* out) const { kValley.DrawBackdrop(out); }
+  void DrawFrame(const Model&, std::string* out) const { kValley.DrawCar(position, velocity, out); }
 
  private:
-  // Pixels of a position, on the height that the valley has there: sin(3 x), drawn as Gymnasium does.
-  static constexpr double kScale = 640 / (mountain_car_continuous::kMaxPosition - mountain_car_continuous::kMinPosition);
-  static double X(double x) { return kScale * (x - mountain_car_continuous::kMinPosition); }
-  static double Place(double pixels) { return pixels / kScale + mountain_car_continuous::kMinPosition; }
-  static double Y(double x) { return 350 - 280 * (0.45 * std::sin(3 * x) + 0.55); }
+  static constexpr classic::Valley kValley{mountain_car_continuous::kMinPosition, mountain_car_continuous::kMaxPosition,
+                                           mountain_car_continuous::kGoalPosition};
 };
 
 BP_PLUGINS(bp::Env<MountainCarContinuous>);

@@ -5,17 +5,13 @@
 #include <cmath>
 #include <numbers>
 
+#include "classic/square.hpp"
+
 namespace pendulum {
 
-inline constexpr double kMaxSpeed = 8, kMaxTorque = 2, kTau = 0.05;  // rad/s, N m, s; mass and length are 1
+using classic::Square;
 
-// numpy squares with the C library's pow and powf, whose last bit occasionally differs from x * x. The volatile keeps GCC from
-// replacing pow(x, 2) by x * x.
-template <class Real>
-Real Square(Real x) {
-  volatile Real two = 2;
-  return std::pow(x, two);
-}
+inline constexpr double kMaxSpeed = 8, kMaxTorque = 2, kTau = 0.05;  // rad/s, N m, s; mass and length are 1
 
 // Maps the angle to [-pi, pi) with Python's remainder, which has the sign of the divisor.
 inline double Normalize(double angle) {

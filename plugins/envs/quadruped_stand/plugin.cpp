@@ -18,7 +18,7 @@ struct QuadrupedStandPlugin : quadruped_stand::QuadrupedStand {
     char caption[96];
     std::snprintf(caption, sizeof caption, "%.2f s, height %.3f m, %s; stood for %lld steps", data().time, data().qpos[2],
                   stands ? "stands" : "does not stand", static_cast<long long>(memory().standing));
-    mj::DrawBody(world.model(), data(), caption, out, stands ? "#009e73" : "#9aa3ad");
+    mj::DrawBody(world.model(), data(), caption, out, {.trunk = stands ? "#009e73" : "#9aa3ad"});
   }
 };
 

@@ -9,6 +9,10 @@
 
 namespace backplane::mappo {
 
+// Outputs of `act` behind the actions, in this order; kRawAction only if there are numbers. The memory, if there is one, is the
+// last.
+enum Output { kLogp, kRawAction };
+
 class Actor {
  public:
   Actor(const Net& net, const EnvShape& shape);
@@ -20,19 +24,27 @@ class Actor {
 
  private:
   struct Buffers;
+  void Rest(const bp_act& act, int64_t agent) const;  // of an agent that does not live
   void Choose(const bp_act& act, Buffers* buffers) const;
+  void Draw(const bp_act& act, int64_t agent, const float* head, Buffers* buffers) const;
   // An agent's memory before an act, and after it.
   bp::View<const float> MemoryBefore(const bp_act& act) const {
     return bp::View<const float>(act.in[obs_.size() + masked_ + mortal_], "memory");
   }
-  static bp::View<float> MemoryAfter(const bp_act& act) { return bp::View<float>(act.out[2], "memory"); }
+  bp::View<float> MemoryAfter(const bp_act& act) const {
+    return bp::View<float>(Out(act, net_.log_stds() > 0 ? kRawAction + 1 : kRawAction), "memory");
+  }
+  const bp_tensor* Out(const bp_act& act, int output) const { return act.out[actions_.size() + static_cast<size_t>(output)]; }
 
   Net net_;
   std::vector<Seen> obs_;
+  std::vector<ActionChannel> actions_;
+  std::vector<float> low_, high_;
   bool masked_, mortal_;
   int64_t agents_;
   const float* params_ = nullptr;
   PackedNet weights_;
+  std::vector<double> std_;  // exp(log_std)
 };
 
 }  // namespace backplane::mappo

@@ -5,13 +5,9 @@
 namespace backplane::mappo {
 
 Batch::Batch(const EnvShape& shape, const MemoryOptions& memory)
-    : action_name_(shape.action), mask_name_(shape.mask), agents_(shape.agents), actions_(shape.actions), memory_(memory) {}
+    : actions_(shape.actions), action_(shape.distributions), mask_name_(shape.mask), agents_(shape.agents), memory_(memory) {}
 
 void Batch::Take(const bp::Delivery& delivery, const Streams& streams) {
-  const auto logp = delivery.Get<float>("logp");
-  const auto choice = delivery.Get<int32_t>(action_name_.c_str());
-  bp::View<const uint8_t> mask;
-  if (!mask_name_.empty()) mask = delivery.Get<uint8_t>(mask_name_.c_str());
   Samples& s = all_;
   s.place.clear(), s.step_of.clear(), s.env_step.clear(), step_starts_.clear();
   for (int64_t place = 0; place < streams.steps() * streams.agents(); ++place) {
@@ -25,15 +21,24 @@ void Batch::Take(const bp::Delivery& delivery, const Streams& streams) {
   }
   s.n = static_cast<int64_t>(s.place.size());
   step_starts_.push_back(static_cast<int32_t>(s.n));
-  for (auto* each : {&s.logp, &s.advantage, &s.ret, &s.value}) each->resize(s.n);
-  s.choice.resize(s.n);
-  if (mask) s.mask.resize(s.n * actions_);
-  for (int64_t i = 0; i < s.n; ++i) {
-    const int64_t t = s.place[i] / streams.agents(), agent = s.place[i] % streams.agents();
-    s.choice[i] = *choice.At(t, agent), s.logp[i] = *logp.At(t, agent);
-    if (mask) std::copy_n(mask.At(t, agent), actions_, &s.mask[i * actions_]);
-  }
+  for (auto* each : {&s.advantage, &s.ret, &s.value}) each->resize(s.n);
+  TakeActions(delivery, streams.agents());
   if (memory_.size > 0) TakeSequences(delivery, streams);
+}
+
+void Batch::TakeActions(const bp::Delivery& delivery, int64_t agents) {
+  Samples& s = all_;
+  const auto take = [&](const auto& view, int64_t width, int64_t elements, int64_t first, auto* to) {
+    to->resize(s.n * width);
+    for (int64_t i = 0; i < s.n; ++i)
+      std::copy_n(view.At(s.place[i] / agents, s.place[i] % agents), elements, to->data() + i * width + first);
+  };
+  take(delivery.Get<float>("logp"), 1, 1, 0, &s.logp);
+  if (!mask_name_.empty()) take(delivery.Get<uint8_t>(mask_name_.c_str()), action_.flags, action_.flags, 0, &s.mask);
+  if (action_.numbers > 0) take(delivery.Get<float>("raw_action"), action_.numbers, action_.numbers, 0, &s.numbers);
+  ForChoices(delivery, actions_, [&](const auto& view, int64_t elements, int64_t first) {
+    take(view, action_.choices, elements, first, &s.choice);
+  });
 }
 
 // A sequence has the steps of a run in which the agent lives. The memory of an agent that does not live stays as it is.

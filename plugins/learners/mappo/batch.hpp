@@ -19,8 +19,9 @@ struct Samples {
   std::vector<int64_t> place;         // [n] in Streams
   std::vector<int32_t> step_of;       // [n] into env_step
   std::vector<int64_t> env_step;      // t * rows + row of all env steps with a sample
-  std::vector<int32_t> choice;        // [n]
-  std::vector<uint8_t> mask;          // [n, actions]; empty: all allowed
+  std::vector<float> numbers;         // [n, numbers] of the action, unclipped
+  std::vector<int64_t> choice;        // [n, choices] of the action
+  std::vector<uint8_t> mask;          // [n, flags] of its choices; empty: all allowed
   std::vector<float> logp;            // [n] from acting
   std::vector<float> advantage, ret;  // [n]
   std::vector<float> value;           // [n] predicted by the critic before the update
@@ -59,8 +60,12 @@ class Batch {
  private:
   void TakeSequences(const bp::Delivery& delivery, const Streams& streams);
 
-  std::string action_name_, mask_name_;
-  int64_t agents_, actions_;
+  void TakeActions(const bp::Delivery& delivery, int64_t agents);
+
+  std::vector<ActionChannel> actions_;
+  Distributions action_;
+  std::string mask_name_;
+  int64_t agents_;
   MemoryOptions memory_;
   Samples all_;
   // The first sample of each env step, or the first sequence of each run of env steps; their order.

@@ -4,6 +4,7 @@
 #include "block.hpp"
 #include "model.hpp"
 #include "observed.hpp"
+#include "on_policy/action_loss.hpp"
 #include "on_policy/shards.hpp"
 
 namespace backplane::mappo {
@@ -77,15 +78,20 @@ class Fused final : public Model {
     }
     // Both networks in one piece: they read the same sparse rows, and there are as many runs as threads if there are enough
     // samples.
-    const LossSums sums =
+    deviations_ = Deviations<float>(params + net_.log_std, net_.log_stds());
+    LossSums sums =
         AddUp(parallel_, batch.n(), net_.size, 1, &shards_, out, [&](Part part, int64_t, float* gradient, Work* work) {
           std::fill_n(gradient, net_.size, 0.0f);
           const int64_t most = batch.blocks ? batch.blocks->most_rows() : kBlock;
+          work->d_log_std.assign(net_.log_stds(), 0);
           work->actor.Reserve(net_.actor, most, true), work->critic.Reserve(net_.critic, most, true);
           ForBlocksOf(batch, part, work, [&](int64_t begin, int64_t rows) {
             RunBlock(batch, options, params, batch.index.subspan(begin, rows), gradient, work);
           });
+          for (int64_t k = 0; k < net_.log_stds(); ++k) gradient[net_.log_std + k] = static_cast<float>(work->d_log_std[k]);
         });
+    deviations_.AddEntropy(batch.n(), &sums);
+    for (int64_t k = 0; k < net_.log_stds(); ++k) out[net_.log_std + k] -= static_cast<float>(options.entropy_coeff);
     return MeansOf(sums, batch.n(), options);
   }
 
@@ -93,6 +99,7 @@ class Fused final : public Model {
   struct Work : Shard<float> {
     Block block;
     TowerWork<float> actor, critic;
+    std::vector<double> d_log_std;
     std::vector<int32_t> index;
   };
 
@@ -140,13 +147,18 @@ class Fused final : public Model {
   // Sample i of the batch, which is `row` of the block.
   void Loss(const Minibatch& batch, const LossOptions& options, int32_t i, int64_t row, Work* s) const {
     const Samples& all = batch.samples;
-    const int64_t n = net_.actions;
+    const Distributions& action = net_.action;
+    const auto at = [i](const auto& values, int64_t width) { return values.empty() ? nullptr : values.data() + i * width; };
     const auto advantage = static_cast<float>((all.advantage[i] - batch.advantage.mean) * batch.advantage.scale);
     const auto target = static_cast<float>((all.ret[i] - batch.target.mean) * batch.target.scale);
-    const Choice<float> choice{
-        &s->actor.head[row * n], all.mask.empty() ? nullptr : &all.mask[i * n], n, all.choice[i], all.logp[i], advantage};
-    CategoricalLoss(choice, static_cast<float>(options.clip), options.entropy_coeff, batch.n(), &s->actor.d_head[row * n],
-                    &s->sums);
+    const ActionSample<float> sample{&s->actor.head[row * net_.actions],
+                                     at(all.numbers, action.numbers),
+                                     at(all.choice, action.choices),
+                                     at(all.mask, action.flags),
+                                     all.logp[i],
+                                     advantage};
+    ActionLoss(action, deviations_, sample, options, batch.n(), &s->actor.d_head[row * net_.actions], s->d_log_std.data(),
+               &s->sums);
     s->critic.d_head[row] = static_cast<float>(options.vf_coeff / static_cast<double>(batch.n())) *
                             ValueLoss(s->critic.head[row], all.value[i], target, static_cast<float>(options.vf_clip),
                                       static_cast<float>(options.huber_delta), &s->sums);
@@ -159,6 +171,7 @@ class Fused final : public Model {
   nn::Precision precision_;
   SeenRows samples_, bootstraps_;
   PackedNet weights_;
+  Deviations<float> deviations_;  // of the actor's numbers, in a gradient
   std::vector<Work> shards_;
 };
 

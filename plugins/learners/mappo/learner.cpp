@@ -27,8 +27,8 @@ Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const En
       batch_(shape, options_.memory) {
   metrics_.Declare({"train/alive_share", nullptr, 0, "share of the agents' steps in which the agent was alive"});
   on_policy::CheckBootstrap(*setup.env, options_);
-  shape_.action_channel = {};  // drop pointers that may become invalid
-  InitTowers(net_.actor, net_.critic, seed_, options_.ortho_init, optimizer_.params());
+  shape_.declarations.clear();  // drop pointers that may become invalid
+  InitParams(net_, seed_, options_.ortho_init, options_.log_std_init, optimizer_.params());
   ChooseModel(setup.env);
   DescribeSpec(shape);
   Refresh();
@@ -41,6 +41,7 @@ void Learner::Save(const bp::Writer& writer) const {
 
 void Learner::Tensors(bp::NamedTensors* out) const {
   TellTower(net_.actor, "actor", optimizer_.params(), out);
+  if (net_.log_stds() > 0) out->Add("actor.log_std", optimizer_.params() + net_.log_std, {net_.log_stds()});
   TellTower(net_.critic, "critic", optimizer_.params(), out);
   if (options_.value_norm) value_norm_.Tell(out);
   optimizer_.Tell(out);
@@ -70,17 +71,19 @@ void Learner::LoadPolicy(const bp::Reader& reader) {
 
 std::string Learner::PolicyForm() const {
   rl::MlpForm form{.obs = {},
-                   .action = shape_.action,
+                   .action = shape_.actions.front().name,
                    .mask = shape_.mask,
                    .alive = shape_.alive,
                    .layers = AllLayers(net_.actor),
                    .activation = net_.actor.activation,
                    .numbers_at = ShapeOf(net_).size() + sizeof(uint64_t),  // after their number
                    .dtype = "float32",
-                   .head = rl::DiscreteHead(net_.actions),
+                   .head = shape_.HeadText(),
                    .critic = AllLayers(net_.critic),
                    .memory = net_.actor.memory,
-                   .carry = "memory"};
+                   .carry = "memory",
+                   .log_std = net_.log_std,
+                   .log_stds = net_.log_stds()};
   for (const Seen& each : shape_.obs) form.obs.push_back(each.name);
   return rl::TextOf(form);
 }
@@ -163,14 +166,19 @@ void Learner::DescribeSpec(const EnvShape& shape) {
   for (const Seen& each : shape.obs) spec_.ActIn(each.name), spec_.Keep(each.name);  // in the order that Actor reads
   if (!shape.mask.empty()) spec_.ActIn(shape.mask);
   if (!shape.alive.empty()) spec_.ActIn(shape.alive);
-  for (const std::string& name : {shape.mask, shape.alive, shape.agent_ended, shape.agent_truncated, shape.action}) {
+  for (const std::string& name : {shape.mask, shape.alive, shape.agent_ended, shape.agent_truncated}) {
     if (!name.empty()) spec_.Keep(name);
   }
   for (const Seen& each : shape.state)
     if (net_.state > 0) spec_.Keep(each.name);
   for (const char* name : {"reward", "terminated", "truncated"}) spec_.Keep(name);
-  spec_.ActOut(shape.action_channel);
+  for (const bp_channel* action : shape.declarations) {
+    spec_.ActOut(*action);
+    if (action->space != BP_SPACE_BOX) spec_.Keep(action->name);
+  }
+  // From here on in the order of Output.
   spec_.Extra("logp", {}, BP_SCOPE_AGENT);
+  if (net_.log_stds() > 0) spec_.Extra("raw_action", {net_.log_stds()}, BP_SCOPE_AGENT);
   if (net_.actor.memory.size > 0) spec_.Carry("memory", {net_.actor.memory.size}, BP_SCOPE_AGENT);
   spec_.set_params(static_cast<uint64_t>(net_.size));
   if (!torch_actor_) spec_.set_flags(BP_LEARNER_ROW_EXACT);

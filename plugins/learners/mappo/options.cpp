@@ -75,23 +75,18 @@ std::string FlagIn(const bp_env_spec& env, const char* name) {
 
 }  // namespace
 
-EnvShape::EnvShape(const bp_env_spec* env)
-    : agents(env->max_agents), max_episode_steps(env->max_episode_steps), action_channel(NeedChannel(*env, BP_ROLE_ACTION)) {
+EnvShape::EnvShape(const bp_env_spec* env) : agents(env->max_agents), max_episode_steps(env->max_episode_steps) {
   const bp_channel& reward = NeedChannel(*env, BP_ROLE_REWARD);
-  NeedPerAgent(action_channel);
-  action = action_channel.name;
+  for (const bp_channel* channel : bp::FindChannels(*env, BP_ROLE_ACTION)) NeedPerAgent(*channel), Add(*channel);
+  if (actions.empty()) throw bp::Unsupported("needs an ACTION channel, the env has none");
   for (const bp_channel* channel : bp::FindChannels(*env, BP_ROLE_OBS)) {
     NeedPerAgent(*channel);
     obs.push_back(SeenIn(*env, *channel, "float32, int8 or uint8 observations"));
     obs_size += obs.back().size;
   }
-  if (action_channel.space != BP_SPACE_DISCRETE)
-    throw bp::Unsupported("expected DISCRETE actions, channel '" + action + "' has others");
-  NeedDtype(action_channel, bp::DtypeOf<int32_t>(), 1, "one int32 per agent");
-  actions = action_channel.nvec[0];
   reward_per_agent = reward.scope == BP_SCOPE_AGENT;
-  if (const bp_channel* found = bp::FindOnlyChannel(*env, BP_ROLE_ACTION_MASK)) {
-    NeedPerAgent(*found), NeedDtype(*found, bp::DtypeOf<uint8_t>(), actions, "one flag per choice");
+  if (const bp_channel* found = distributions.flags > 0 ? bp::FindOnlyChannel(*env, BP_ROLE_ACTION_MASK) : nullptr) {
+    NeedPerAgent(*found), NeedDtype(*found, bp::DtypeOf<uint8_t>(), distributions.flags, "one flag per choice");
     mask = found->name;
   }
   if (const bp_channel* found = bp::FindOnlyChannel(*env, BP_ROLE_ALIVE)) {
@@ -112,11 +107,12 @@ Net MakeNet(const Options& o, const EnvShape& shape) {
   }
   return Net({.obs = shape.obs_size,
               .state = o.critic == Critic::kCentral ? shape.state_size : 0,
-              .actions = shape.actions,
+              .actions = shape.distributions.outputs,
               .hidden = o.hidden,
               .vf_hidden = o.vf_hidden,
               .activation = o.activation,
-              .memory = o.memory.size});
+              .memory = o.memory.size,
+              .distributions = shape.distributions});
 }
 
 }  // namespace backplane::mappo

@@ -6,6 +6,7 @@
 
 #include "backplane/learner.hpp"
 #include "net.hpp"
+#include "on_policy/action_channels.hpp"
 #include "on_policy/memory.hpp"
 #include "on_policy/options.hpp"
 
@@ -31,7 +32,7 @@ struct Options : on_policy::Options {
   uint64_t Horizon(uint64_t rows, int64_t max_episode_steps) const;
 
   int64_t episodes_per_batch = 0, num_minibatches = 4;
-  double huber_delta = 0, reward_scale = 0.05;
+  double huber_delta = 0, reward_scale = 0.05, log_std_init = 0;
   Schedule lr_schedule = Schedule::kConstant;
   bool separate_grad_clip = false, value_norm = false;
   Normalize normalize_advantages = Normalize::kMinibatch;
@@ -62,6 +63,8 @@ inline constexpr bp::OptionTable kOptions{
     bp::Opt("value_norm", &Options::value_norm, "The critic predicts returns scaled to mean 0 and deviation 1 (ValueNorm)",
             {.aliases = "use_valuenorm"}),
     bp::Opt("reward_scale", &Options::reward_scale, "(0,)", "Factor of the rewards, only for the learner"),
+    bp::Opt("log_std_init", &Options::log_std_init, "Initial logarithm of the standard deviation of continuous actions",
+            {.flags = BP_PARAM_LATER}),
     bp::Opt("normalize_advantages", &Options::normalize_advantages,
             "Scales advantages to mean 0 and deviation 1 per minibatch, or once per iteration"),
     bp::Opt("critic", &Options::critic,
@@ -100,13 +103,12 @@ struct Seen {
   Numbers numbers;
 };
 
-struct EnvShape {
-  explicit EnvShape(const bp_env_spec* env);                                 // throws bp::Unsupported with a sentence
-  std::vector<Seen> obs, state;                                              // the latter may be empty
-  std::string action, mask, alive, agent_ended, agent_truncated;             // names; empty: the env has no such channel
-  int64_t obs_size = 0, state_size = 0, actions, agents, max_episode_steps;  // agents: of a row
+struct EnvShape : on_policy::ActionChannels {
+  explicit EnvShape(const bp_env_spec* env);                        // throws bp::Unsupported with a sentence
+  std::vector<Seen> obs, state;                                     // the latter may be empty
+  std::string mask, alive, agent_ended, agent_truncated;            // names; empty: the env has no such channel
+  int64_t obs_size = 0, state_size = 0, agents, max_episode_steps;  // agents: of a row
   bool reward_per_agent;
-  bp_channel action_channel;  // borrowed, for the constructor only
 };
 
 // Throws bp::Unsupported if the critic needs a state and the env has none.

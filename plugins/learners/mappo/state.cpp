@@ -11,6 +11,16 @@ rl::SavedShape ShapeOf(const Net& net) {
                                       {static_cast<uint64_t>(net.actions), "number of actions"}},
                           .hidden = rl::SizesOf(net.actor.hidden),
                           .critic = rl::SizesOf(net.critic.hidden)};
+  if (!net.action.is_plain() || net.log_stds() > 0) {
+    shape.magic = 0x324F50504D5042, shape.format = "learner.mappo, format 2";  // "BPMPPO2"
+    shape.numbers.push_back({static_cast<uint64_t>(net.actor.memory.size), "size of the memory"});
+    shape.numbers.push_back({net.action.each.size(), "number of distributions"});
+    for (const Distribution& part : net.action.each) {
+      shape.numbers.push_back({static_cast<uint64_t>(part.kind), "kind of a distribution (0 numbers, 1 choice, 2 bits)"});
+      shape.numbers.push_back({static_cast<uint64_t>(part.n), "outputs of a distribution"});
+    }
+    return shape;
+  }
   if (net.actor.memory.size == 0) return shape;
   shape.magic = 0x4D4F50504D5042, shape.format = "learner.mappo with a memory, format 1";  // "BPMPPOM"
   shape.numbers.push_back({static_cast<uint64_t>(net.actor.memory.size), "size of the memory"});

@@ -14,7 +14,7 @@ Streams::Streams(const EnvShape& shape, uint64_t rows, double gamma, double lamb
       lambda_(lambda),
       reward_scale_(reward_scale),
       bootstraps_cuts_(bootstraps_cuts) {
-  shape_.action_channel = {};  // drop pointers that may become invalid
+  shape_.declarations.clear();  // drop pointers that may become invalid
 }
 
 void Streams::ReadAgent(const Step& step, int64_t agent, float reward) {

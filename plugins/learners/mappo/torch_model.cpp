@@ -7,7 +7,7 @@
 #include <deque>
 
 #include "observed.hpp"
-#include "on_policy/torch_loss.hpp"
+#include "on_policy/torch_action.hpp"
 #include "on_policy/torch_net.hpp"
 #include "on_policy/torch_shards.hpp"
 #include "torch/at_device.hpp"
@@ -178,6 +178,24 @@ class Autograd final : public TorchModel {
     return CopyOf(values, {b.n()}, device);
   }
 
+  // [samples, width] of the minibatch.
+  template <class T>
+  static at::Tensor Rows(const Minibatch& b, at::Device device, const std::vector<T>& from, int64_t width) {
+    if (from.empty() || width == 0) return {};
+    std::vector<T> values(b.index.size() * static_cast<size_t>(width));
+    for (size_t i = 0; i < b.index.size(); ++i)
+      std::copy_n(from.begin() + b.index[i] * width, width, values.begin() + static_cast<int64_t>(i) * width);
+    return CopyOf(values, {b.n(), width}, device);
+  }
+  TorchTerm Policy(const Minibatch& b, const at::Tensor& head, const Replica& on) const {
+    const Samples& s = b.samples;
+    const TorchActions taken = {Rows(b, on.device, s.numbers, net_.action.numbers),
+                                Rows(b, on.device, s.choice, net_.action.choices),
+                                Rows(b, on.device, s.mask, net_.action.flags)};
+    const at::Tensor log_std = net_.log_stds() > 0 ? on.leaf(net_.log_std, {net_.log_stds()}) : at::Tensor();
+    return ActionTerm(net_.action, head, taken, log_std);
+  }
+
   // Observations stay on the first device and states on the critic's, from which a shard's entries are copied to its own. A
   // critic on a device of its own gets copies of its parameters; autograd returns their gradients.
   TorchSamples Forward(const Minibatch& b, const Replica& on) const {
@@ -187,9 +205,8 @@ class Autograd final : public TorchModel {
     const at::Tensor index = Column<int64_t>(b, device_, [](int32_t i) { return i; });
     const auto entries = [&](const at::Tensor& of, const at::Tensor& at) { return of.index_select(0, at).to(device); };
     const at::Tensor obs = entries(obs_, index);
-    at::Tensor mask, head, value, state;
+    at::Tensor head, value, state;
     if (net_.state > 0) state = state_.index_select(0, step_of_.index_select(0, index.to(state_.device()))).to(critic_device);
-    if (!s.mask.empty()) mask = entries(CopyOf(s.mask, {s.n, net_.actions}, device_), index);
     {
       const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
       const torch_common::Autocast autocast(device.type(), low_);
@@ -197,13 +214,12 @@ class Autograd final : public TorchModel {
       const TensorOf there = [&](int64_t offset, at::IntArrayRef size) { return on.leaf(offset, size).to(critic_device); };
       value = Value(there, obs.to(critic_device), state, at::Tensor()).to(device);
     }
-    const at::Tensor log_probs = MaskedLogSoftmax(head, mask);
-    const at::Tensor choice = Column<int64_t>(b, device, [&](int32_t i) { return s.choice[i]; });
+    const TorchTerm policy = Policy(b, head, on);
     const auto scaled = [](const Scaling& by, float x) { return (x - by.mean) * by.scale; };
-    return {.logp = log_probs.gather(1, choice.unsqueeze(1)).squeeze(1),
+    return {.logp = policy.logp,
             .old_logp = Column<float>(b, device, [&](int32_t i) { return s.logp[i]; }),
             .advantage = Column<float>(b, device, [&](int32_t i) { return scaled(b.advantage, s.advantage[i]); }),
-            .entropy = CategoricalEntropy(log_probs).mean(),
+            .entropy = policy.entropy,
             .value = value,
             .old_value = Column<float>(b, device, [&](int32_t i) { return s.value[i]; }),
             .target = Column<float>(b, device, [&](int32_t i) { return scaled(b.target, s.ret[i]); })};

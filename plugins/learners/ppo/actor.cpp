@@ -5,15 +5,15 @@
 
 #include "backplane/rng.h"
 #include "gradient.hpp"
-#include "on_policy/categorical.hpp"
+#include "on_policy/gaussian.hpp"
 #include "on_policy/parts.hpp"
-#include "policy.hpp"
-#include "rl/observations.hpp"
 
 namespace backplane::ppo {
 
 Actor::Actor(const Net& net, const EnvShape& shape, uint64_t rows, const ObsNormalizer* obs_norm, uint64_t sde_steps)
     : net_(net),
+      obs_channels_(shape.observed),
+      actions_(shape.actions),
       masked_(!shape.mask_name.empty()),
       low_(shape.low),
       high_(shape.high),
@@ -33,17 +33,20 @@ void Actor::Refresh(const float* params) {
 void Actor::Act(const bp_act& act) {
   static thread_local Buffers buffers;
   const auto n = static_cast<int64_t>(act.end - act.begin);
-  const rl::Observations obs(act.in[0], "obs");
+  size_t in = 0;
+  buffers.observed.Bind(obs_channels_, [&](const ObsChannel&) { return act.in[in++]; });
   const auto size = static_cast<size_t>(n * net_.obs);
   if (buffers.obs.size() < size) buffers.obs.resize(size);
   for (int64_t i = 0; i < n; ++i) {
-    float* const to = &buffers.obs[i * net_.obs];
-    const float* const from = obs.At(net_.obs, static_cast<int64_t>(act.begin) + i);
+    float* const to = buffers.obs.data() + i * net_.obs;
+    const float* const from = buffers.observed.At(static_cast<int64_t>(act.begin) + i);
     obs_norm_ ? obs_norm_->Apply(from, to) : (void)std::copy_n(from, net_.obs, to);
   }
   buffers.work.Reserve(net_, n, false);
   if (net_.carry() > 0) ReadMemory(act, &buffers);
-  Forward(net_, weights_, params_, buffers.obs.data(), n, &buffers.work);
+  if (net_.sees()) FindPixels(act, &buffers);
+  const float* const inputs = Inputs(net_, weights_, params_, buffers.obs.data(), n, &buffers.work);
+  Forward(net_, weights_, params_, inputs, n, &buffers.work);
   if (net_.carry() > 0) WriteMemory(act, buffers);
   for (int64_t i = 0; i < n; ++i) {
     ActRow(act, static_cast<int64_t>(act.begin) + i, &buffers.work.actor.head[i * net_.actions], buffers.work.critic.head[i],
@@ -60,8 +63,15 @@ void StartSequences(const int64_t* rows, Workspace<float>* work) {
 
 }  // namespace
 
+void Actor::FindPixels(const bp_act& act, Buffers* buffers) const {
+  const std::vector<Pixels> images = buffers->observed.Images();
+  for (size_t i = 0; i < images.size(); ++i)
+    for (uint64_t row = act.begin; row < act.end; ++row)
+      buffers->work.pixels[i][row - act.begin] = images[i].At(static_cast<int64_t>(row));
+}
+
 void Actor::ReadMemory(const bp_act& act, Buffers* buffers) const {
-  const bp::View<const float> carry(act.in[masked_ ? 2 : 1], "memory");
+  const bp::View<const float> carry(act.in[obs_channels_.size() + (masked_ ? 1 : 0)], "memory");
   const int64_t of_actor = net_.actor.memory.size, of_critic = net_.critic.memory.size;
   buffers->rows = static_cast<int64_t>(act.end - act.begin);
   for (int64_t i = 0; i < buffers->rows; ++i) {
@@ -73,7 +83,7 @@ void Actor::ReadMemory(const bp_act& act, Buffers* buffers) const {
 }
 
 void Actor::WriteMemory(const bp_act& act, const Buffers& buffers) const {
-  const bp::View<float> carry(act.out[net_.discrete ? kRawAction : kRawAction + 1], "memory");
+  const bp::View<float> carry(Out(act, net_.discrete ? kRawAction : kRawAction + 1), "memory");
   const int64_t of_actor = net_.actor.memory.size, of_critic = net_.critic.memory.size;
   for (int64_t i = 0; i < buffers.rows; ++i) {
     float* const to = carry.At(static_cast<int64_t>(act.begin) + i);
@@ -83,29 +93,29 @@ void Actor::WriteMemory(const bp_act& act, const Buffers& buffers) const {
 }
 
 void Actor::ActRow(const bp_act& act, int64_t row, const float* head, float value, const float* latent, Buffers* buffers) {
-  const bool greedy = act.flags & BP_ACT_GREEDY;
   const auto absolute_row = static_cast<uint32_t>(act.row_base + static_cast<uint64_t>(row));
   const uint64_t key = bp_seed(act.seed, BP_PURPOSE_ACT, absolute_row, act.step);
-  double logp = 0;
-  if (net_.discrete) {
-    bp_rng stream{key, 0};
-    const uint8_t* mask = masked_ ? bp::View<const uint8_t>(act.in[1], "action_mask").At(row) : nullptr;
-    *bp::View<int32_t>(act.out[kAction], "action").At(row) =
-        DrawCategorical(head, mask, net_.actions, greedy ? nullptr : &stream, &logp);
-  } else {
-    float* raw = bp::View<float>(act.out[kRawAction], "raw_action").At(row);
-    float* action = bp::View<float>(act.out[kAction], "action").At(row);
-    if (net_.sde) {
-      logp = DrawSde(act, row, head, latent, buffers, raw);
-    } else {
-      buffers->noise.resize(net_.actions);
-      if (!greedy) FillNormals(key, net_.actions, buffers->noise.data());
-      logp = DrawGaussian(head, std_.data(), greedy ? nullptr : buffers->noise.data(), net_.actions, raw);
-    }
-    for (int64_t i = 0; i < net_.actions; ++i) action[i] = std::clamp(raw[i], low_[i], high_[i]);
+  const ActEntry entry{act, key, row, head, masked_ ? MaskOf(act, row) : nullptr};
+  if (net_.action.numbers > 0 && !net_.sde) {
+    buffers->noise.resize(net_.action.numbers);
+    if (!entry.greedy()) FillNormals(key, net_.action.numbers, buffers->noise.data());
   }
-  *bp::View<float>(act.out[kLogp], "logp").At(row) = static_cast<float>(logp);
-  *bp::View<float>(act.out[kValue], "value").At(row) = value;
+  const double logp = DrawAction(entry, actions_, net_.action, [&](const Distribution& part, const bp_tensor* out) {
+    return DrawNumbers(act, out, row, part, head + part.output, latent, buffers);
+  });
+  *bp::View<float>(Out(act, kLogp), "logp").At(row) = static_cast<float>(logp);
+  *bp::View<float>(Out(act, kValue), "value").At(row) = value;
+}
+
+double Actor::DrawNumbers(const bp_act& act, const bp_tensor* out, int64_t row, const Distribution& part, const float* mean,
+                          const float* latent, Buffers* buffers) {
+  float* const raw = bp::View<float>(Out(act, kRawAction), "raw_action").At(row) + part.number;
+  float* const action = bp::View<float>(out, "action").At(row);
+  const double* const noise = act.flags & BP_ACT_GREEDY ? nullptr : buffers->noise.data() + part.number;
+  const double logp = net_.sde ? DrawSde(act, row, mean, latent, buffers, raw)
+                               : DrawGaussian(mean, std_.data() + part.number, noise, part.n, raw);
+  for (int64_t i = 0; i < part.n; ++i) action[i] = std::clamp(raw[i], low_[part.number + i], high_[part.number + i]);
+  return logp;
 }
 
 // Noise is latent * (std o normals); its variance over the normals determines the log-probability.
@@ -139,7 +149,7 @@ const double* Actor::Noise(const bp_act& act, int64_t row, Buffers* buffers) {
   return normals.data();
 }
 
-void Actor::Values(int64_t n, const float* obs, const float* carry, float* out) {
+void Actor::Values(int64_t n, const float* obs, const std::vector<Pixels>& images, const float* carry, float* out) {
   value_work_.Reserve(net_, kBlock, false);
   // The critic's memory is the last part of a row's; shared layers have one memory.
   TowerWork<float>& critic = value_work_.critic;
@@ -150,6 +160,9 @@ void Actor::Values(int64_t n, const float* obs, const float* carry, float* out) 
     for (int64_t i = 0; i < rows && size > 0; ++i)
       std::copy_n(carry + (at + i) * net_.carry() + before, size, &memory.before[i * size]);
     StartSequences(&rows, &value_work_);
+    for (size_t k = 0; k < images.size(); ++k)
+      for (int64_t i = 0; i < rows; ++i) value_work_.pixels[k][i] = images[k].At(at + i);
+    x = Inputs(net_, weights_, params_, x, rows, &value_work_);
     if (net_.shared) {
       ForwardHidden(net_.actor, weights_.actor, params_, x, rows, &value_work_.actor);
       x = value_work_.actor.latent;

@@ -4,14 +4,17 @@
 #include <vector>
 
 #include "backplane/learner.hpp"
+#include "backplane/rng.h"
 #include "net.hpp"
 #include "normalizer.hpp"
+#include "observed.hpp"
 #include "options.hpp"
 
 namespace backplane::ppo {
 
-// Outputs of `act`, in this order; the memory follows as the last, if there is one.
-enum Output { kAction, kLogp, kValue, kRawAction };
+// Outputs of `act` behind the actions, in this order; kRawAction only if there are numbers. The memory, if there is one, is the
+// last.
+enum Output { kLogp, kValue, kRawAction };
 
 class Actor {
  public:
@@ -22,12 +25,14 @@ class Actor {
   // Uses changed parameters [net.size], which must stay valid until the next call. [control]
   void Refresh(const float* params);
   void Act(const bp_act& act);  // [rows]
-  // Values of observations [n, obs], already normalised, with the memory before them, carry [n, net.carry()]. [control]
-  void Values(int64_t n, const float* obs, const float* carry, float* out);
+  // Values of observations: numbers [n, obs], already normalised, images, and the memory before them, carry [n, net.carry()].
+  // [control]
+  void Values(int64_t n, const float* obs, const std::vector<Pixels>& images, const float* carry, float* out);
 
  private:
   struct Buffers {
     Workspace<float> work;
+    Observed observed;
     int64_t rows = 0;  // of the call
     std::vector<float> obs;
     std::vector<double> noise, std, normals;
@@ -39,13 +44,23 @@ class Actor {
   };
 
   // The memory before and after the rows of a call.
+  void FindPixels(const bp_act& act, Buffers* buffers) const;
   void ReadMemory(const bp_act& act, Buffers* buffers) const;
   void WriteMemory(const bp_act& act, const Buffers& buffers) const;
   void ActRow(const bp_act& act, int64_t row, const float* head, float value, const float* latent, Buffers* buffers);
+  // Draws a Gaussian for the row; returns its log-probability.
+  double DrawNumbers(const bp_act& act, const bp_tensor* out, int64_t row, const Distribution& part, const float* mean,
+                     const float* latent, Buffers* buffers);
+  const uint8_t* MaskOf(const bp_act& act, int64_t row) const {
+    return bp::View<const uint8_t>(act.in[obs_channels_.size()], "action_mask").At(row);
+  }
+  const bp_tensor* Out(const bp_act& act, int output) const { return act.out[actions_.size() + static_cast<size_t>(output)]; }
   double DrawSde(const bp_act& act, int64_t row, const float* mean, const float* latent, Buffers* buffers, float* out);
   const double* Noise(const bp_act& act, int64_t row, Buffers* buffers);
 
   Net net_;
+  std::vector<ObsChannel> obs_channels_;
+  std::vector<ActionChannel> actions_;
   bool masked_;
   std::vector<float> low_, high_;
   const ObsNormalizer* obs_norm_;

@@ -2,50 +2,57 @@
 
 #include <algorithm>
 
-#include "rl/observations.hpp"
+#include "observed.hpp"
 
 namespace backplane::ppo {
 
 Batch::Batch(const Net& net, const EnvShape& shape, int64_t sequence)
     : obs_(net.obs),
-      actions_(net.actions),
+      numbers_(net.action.numbers),
+      choices_(net.action.choices),
+      flags_(shape.mask_name.empty() ? 0 : net.action.flags),
       carry_(net.carry()),
       sequence_(sequence),
-      discrete_(net.discrete),
-      obs_name_(shape.obs_name),
-      action_name_(shape.action_name),
-      mask_name_(shape.mask_name) {}
+      mask_name_(shape.mask_name),
+      obs_channels_(shape.observed),
+      images_(shape.images),
+      actions_(shape.actions) {}
 
 void Batch::Resize(int64_t n, Samples* s) const {
   s->n = n;
   s->obs.resize(n * obs_);
   for (auto* each : {&s->logp, &s->advantage, &s->ret, &s->value}) each->resize(n);
-  if (!discrete_) s->action.resize(n * actions_);
-  if (discrete_) s->choice.resize(n);
-  if (!mask_name_.empty()) s->mask.resize(n * actions_);
+  s->action.resize(n * numbers_);
+  s->choice.resize(n * choices_);
+  s->mask.resize(n * flags_);
 }
 
 void Batch::Take(const bp::Delivery& delivery, int64_t rows, const ObsNormalizer* obs_norm) {
-  const rl::Observations obs(delivery.Find(obs_name_.c_str()), obs_name_.c_str());
+  const Observed obs = ObservedIn(delivery, obs_channels_);
   const auto logp = delivery.Get<float>("logp"), value = delivery.Get<float>("value");
   bp::View<const float> raw;
-  bp::View<const int32_t> choice;
   bp::View<const uint8_t> mask;
-  if (!discrete_) raw = delivery.Get<float>("raw_action");
-  if (discrete_) choice = delivery.Get<int32_t>(action_name_.c_str());
-  if (!mask_name_.empty()) mask = delivery.Get<uint8_t>(mask_name_.c_str());
+  if (numbers_ > 0) raw = delivery.Get<float>("raw_action");
+  if (flags_ > 0) mask = delivery.Get<uint8_t>(mask_name_.c_str());
   Resize(logp.Size(0) * rows, &all_);
   for (int64_t i = 0; i < all_.n; ++i) {
     const int64_t t = i / rows, row = i % rows;
-    float* to = &all_.obs[i * obs_];
-    const float* from = obs.At(obs_, t, row);
+    float* to = all_.obs.data() + i * obs_;
+    const float* from = obs.At(t, row);
     obs_norm ? obs_norm->Apply(from, to) : (void)std::copy_n(from, obs_, to);
     all_.logp[i] = *logp.At(t, row), all_.value[i] = *value.At(t, row);
-    if (choice) all_.choice[i] = *choice.At(t, row);
-    if (mask) std::copy_n(mask.At(t, row), actions_, &all_.mask[i * actions_]);
-    if (raw) std::copy_n(raw.At(t, row), actions_, &all_.action[i * actions_]);
+    if (mask) std::copy_n(mask.At(t, row), flags_, &all_.mask[i * flags_]);
+    if (raw) std::copy_n(raw.At(t, row), numbers_, &all_.action[i * numbers_]);
   }
+  all_.images = obs.ImagesOfSteps();
+  TakeChoices(delivery, rows);
   if (carry_ > 0) TakeSequences(delivery, rows);
+}
+
+void Batch::TakeChoices(const bp::Delivery& delivery, int64_t rows) {
+  ForChoices(delivery, actions_, [&](const auto& view, int64_t elements, int64_t first) {
+    for (int64_t i = 0; i < all_.n; ++i) std::copy_n(view.At(i / rows, i % rows), elements, &all_.choice[i * choices_ + first]);
+  });
 }
 
 // Cuts each row into sequences, the last of which may be shorter.
@@ -81,7 +88,11 @@ Minibatch<float> Batch::View(const Samples& s, int64_t n) {
           s.logp.data(),
           s.advantage.data(),
           s.ret.data(),
-          s.value.data()};
+          s.value.data(),
+          nullptr,
+          nullptr,
+          nullptr,
+          s.images};
 }
 
 Minibatch<float> Batch::Select(int64_t begin, int64_t end) {
@@ -96,18 +107,32 @@ Minibatch<float> Batch::Select(int64_t begin, int64_t end) {
   return some;
 }
 
+void Batch::GatherImages(int64_t begin, Samples* out) {
+  out->images.clear(), pixels_.resize(images_.size());
+  for (size_t k = 0; k < images_.size(); ++k) {
+    const int64_t size = images_[k].size();
+    pixels_[k].resize(out->n * size);
+    for (int64_t i = 0; i < out->n; ++i) std::copy_n(all_.images[k].At(order_[begin + i]), size, pixels_[k].data() + i * size);
+    out->images.push_back({pixels_[k].data(), 1, size, 0});
+  }
+}
+
 Minibatch<float> Batch::Gather(int64_t begin, int64_t end) {
   Samples& m = part_;
   Resize(end - begin, &m);
+  const auto take = [](const auto& from, int64_t width, int64_t at, auto* to, int64_t i) {
+    std::copy_n(from.begin() + at * width, width, to->begin() + i * width);
+  };
   for (int64_t i = 0; i < m.n; ++i) {
     const int64_t from = order_[begin + i];
-    std::copy_n(&all_.obs[from * obs_], obs_, &m.obs[i * obs_]);
-    if (!discrete_) std::copy_n(&all_.action[from * actions_], actions_, &m.action[i * actions_]);
-    if (discrete_) m.choice[i] = all_.choice[from];
-    if (!mask_name_.empty()) std::copy_n(&all_.mask[from * actions_], actions_, &m.mask[i * actions_]);
+    take(all_.obs, obs_, from, &m.obs, i);
+    take(all_.action, numbers_, from, &m.action, i);
+    take(all_.choice, choices_, from, &m.choice, i);
+    take(all_.mask, flags_, from, &m.mask, i);
     m.logp[i] = all_.logp[from], m.advantage[i] = all_.advantage[from], m.ret[i] = all_.ret[from],
     m.value[i] = all_.value[from];
   }
+  GatherImages(begin, &m);
   return View(m, m.n);
 }
 

@@ -21,18 +21,19 @@ class Fused final : public Gradient<T> {
 
   StepStats Compute(const Minibatch<T>& batch, const LossOptions& options, const T* params, T* out) override {
     most_rows_ = batch.blocks ? batch.blocks->most_rows() : kBlock;
-    pack_first_ = RunsFor(batch.n, net_.size, shards_.size()) > 1 || net_.shared;
+    const bool together = net_.shared || net_.sees();
+    pack_first_ = RunsFor(batch.n, net_.size, shards_.size()) > 1 || together;
     if (pack_first_) Pack(params);
     PackDeviations(params);
     const LossContext<T> context(net_, batch, options, params);
-    const LossSums sums = AddUp(parallel_, batch.n, net_.size, net_.shared ? 1 : 2, &shards_, out,
+    const LossSums sums = AddUp(parallel_, batch.n, net_.size, together ? 1 : 2, &shards_, out,
                                 [&](Part part, int64_t which, T* gradient, Work* work) {
-                                  net_.shared  ? RunShared(context, params, part, gradient, work)
+                                  together     ? RunTogether(context, params, part, gradient, work)
                                   : which == 0 ? RunActor(context, params, part, gradient, work)
                                                : RunCritic(context, params, part, gradient, work);
                                 });
     if (net_.log_stds() > 0 && !net_.sde) {
-      for (int64_t k = 0; k < net_.actions; ++k) out[net_.log_std + k] -= static_cast<T>(options.entropy_coeff);
+      for (int64_t k = 0; k < net_.log_stds(); ++k) out[net_.log_std + k] -= static_cast<T>(options.entropy_coeff);
     }
     return context.Stats(sums);
   }
@@ -121,27 +122,39 @@ class Fused final : public Gradient<T> {
     w->sums.value = sums.value;
   }
 
-  // The critic is a head on the actor's latent.
-  void RunShared(const LossContext<T>& context, const T* params, Part part, T* gradient, Work* w) const {
+  // For both networks, which share hidden layers (the critic is a head on the actor's latent) or the images' nets.
+  void RunTogether(const LossContext<T>& context, const T* params, Part part, T* gradient, Work* w) const {
+    w->net.Reserve(net_, most_rows_, true);
     ClearActor(gradient, w), ClearCritic(gradient, w);
+    for (const Vision& vision : net_.visions) std::fill(gradient + vision.begin, gradient + vision.end, T{0});
     ForBlocksOf(context.batch, part, net_.actor, &w->net.actor, [&](int64_t begin, int64_t rows) {
       const T* obs;
       {
         const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
         obs = Observations(context.batch, begin, rows, &w->actor_obs);
+        FindPixels(context.batch, begin, rows, &w->net);
+        obs = Inputs(net_, weights_, params, obs, rows, &w->net);
         Forward(net_, weights_, params, obs, rows, &w->net);
         ActorLoss(context, begin, rows, w, &w->sums);
         ValueHeadLoss<T>(context, ValueBlock(begin, rows, w), &w->sums);
       }
-      const T* d = Backward<T>(net_.critic, weights_.critic, w->net.actor.latent, nullptr, rows, &w->net.critic, gradient);
-      ActorGradient(obs, d, rows, gradient, w);
+      const T* seen = net_.shared ? w->net.actor.latent : obs;
+      const T* d = Backward<T>(net_.critic, weights_.critic, seen, nullptr, rows, &w->net.critic, gradient);
+      T* d_obs = ActorGradient(obs, net_.shared ? d : nullptr, rows, gradient, w);
+      if (!net_.sees()) return;
+      if (!net_.shared) nn::Add(d, rows * net_.inputs(), d_obs);
+      InputsBackward(net_, weights_, d_obs, rows, &w->net, gradient);
     });
     EndActor(gradient, w);
+  }
+  static void FindPixels(const Minibatch<T>& batch, int64_t begin, int64_t rows, Workspace<T>* work) {
+    for (size_t i = 0; i < work->pixels.size(); ++i)
+      for (int64_t r = 0; r < rows; ++r) work->pixels[i][r] = batch.pixels[i].At(batch.Place(begin + r));
   }
 
   void ClearActor(T* gradient, Work* w) const {
     w->net.actor.Reserve(net_.actor, most_rows_, true);
-    w->d_log_std.assign(net_.actions, 0);
+    w->d_log_std.assign(net_.action.numbers, 0);
     std::fill(gradient + net_.actor.begin, gradient + net_.actor.end, T{0});
     std::fill_n(gradient + net_.log_std, net_.log_stds(), T{0});
     if (!net_.sde) return;
@@ -177,12 +190,13 @@ class Fused final : public Gradient<T> {
     PolicyHeadLoss<T>(context, PolicyBlock(begin, rows, w), sums);
   }
 
-  void ActorGradient(const T* obs, const T* d_latent, int64_t rows, T* gradient, Work* w) const {
+  // Returns the derivative at obs if the network derives it.
+  T* ActorGradient(const T* obs, const T* d_latent, int64_t rows, T* gradient, Work* w) const {
     if (net_.sde) {
       w->packed.Set(w->d_variance.data(), rows, net_.actions);
       nn::MultiplyTransposedAdd(w->squares.data(), net_.latent(), w->packed, gradient + net_.log_std);
     }
-    Backward<T>(net_.actor, weights_.actor, obs, d_latent, rows, &w->net.actor, gradient);
+    return const_cast<T*>(Backward<T>(net_.actor, weights_.actor, obs, d_latent, rows, &w->net.actor, gradient));
   }
 
   void EndActor(T* gradient, const Work* w) const {

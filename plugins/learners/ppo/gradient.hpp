@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "backplane/host.h"
 #include "backplane/tensor.h"
@@ -19,15 +20,16 @@ template <class T>
 struct Minibatch {
   int64_t n;
   const T* obs;                             // [n, obs]
-  const T* action;                          // [n, actions]: the unclipped sample; NULL for discrete actions
-  const int64_t* choice;                    // [n]; NULL for continuous actions
-  const uint8_t* mask;                      // [n, actions]; NULL: all allowed
+  const T* action;                          // [n, action.numbers]: unclipped; NULL without Gaussians
+  const int64_t* choice;                    // [n, action.choices]; NULL without choices and bits
+  const uint8_t* mask;                      // [n, action.flags]; NULL: all allowed
   const T *logp, *advantage, *ret, *value;  // [n] each; logp and value from acting
   const int64_t* index = nullptr;           // [n]: sample i is at index[i] of these arrays, which are longer; NULL: at i
   // For nets with a memory: the samples' sequences, in the order of `index`, and the memory before each of them, carry
   // [sequences, net.carry()].
   const SequenceBlocks* blocks = nullptr;
   const T* carry = nullptr;
+  std::vector<Pixels> pixels = {};  // of each image of the net, for the same i as the arrays
   int64_t Place(int64_t i) const { return index ? index[i] : i; }
 };
 

@@ -1,5 +1,6 @@
 #include "head_loss.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace backplane::ppo {
@@ -39,13 +40,13 @@ void Gaussian(const LossContext<T>& c, const HeadBlock<T>& b, int64_t r, LossSum
   T* d = b.d_head + r * n;
   T logp = 0;
   for (int64_t k = 0; k < n; ++k) {
-    d[k] = (x[k] - mean[k]) * c.inv_std[k];
-    logp -= d[k] * d[k] * T(.5) + c.log_std[k] + static_cast<T>(kHalfLog2Pi);
+    d[k] = (x[k] - mean[k]) * c.deviations.inv_std[k];
+    logp -= d[k] * d[k] * T(.5) + c.deviations.log_std[k] + static_cast<T>(kHalfLog2Pi);
   }
   const T g = PolicyTerm(c, i, logp, sums);
   for (int64_t k = 0; k < n; ++k) {
     b.d_log_std[k] += g * (d[k] * d[k] - 1);
-    d[k] *= g * c.inv_std[k];
+    d[k] *= g * c.deviations.inv_std[k];
   }
 }
 
@@ -69,6 +70,21 @@ void StateDependentGaussian(const LossContext<T>& c, const HeadBlock<T>& b, int6
   sums->entropy += entropy;
 }
 
+// Several distributions: the log-probability is their sum.
+template <class T>
+void Several(const LossContext<T>& c, const HeadBlock<T>& b, int64_t r, LossSums* sums) {
+  const Distributions& action = c.net.action;
+  const int64_t i = c.batch.Place(b.begin + r);
+  const auto at = [i](auto* values, int64_t width) { return values ? values + i * width : nullptr; };
+  const ActionSample<T> sample{b.head + r * action.outputs,
+                               at(c.batch.action, action.numbers),
+                               at(c.batch.choice, action.choices),
+                               at(c.batch.mask, action.flags),
+                               c.batch.logp[i],
+                               Advantage(c, i)};
+  ActionLoss(action, c.deviations, sample, c.options, c.batch.n, b.d_head + r * action.outputs, b.d_log_std, sums);
+}
+
 }  // namespace
 
 template <class T>
@@ -76,21 +92,21 @@ LossContext<T>::LossContext(const Net& net_, const Minibatch<T>& batch_, const L
     : net(net_), batch(batch_), options(options_) {
   if (options.normalize_advantages) advantage = Normalized(batch.n, [&](int64_t i) { return batch.advantage[batch.Place(i)]; });
   if (net.discrete || net.sde) return;
-  log_std.assign(params + net.log_std, params + net.log_std + net.actions);
-  for (T value : log_std) inv_std.push_back(std::exp(-value));
+  deviations = Deviations<T>(params + net.log_std, net.log_stds());
 }
 
 template <class T>
 StepStats LossContext<T>::Stats(const LossSums& sums) const {
   LossSums all = sums;
-  // The same for every sample.
-  for (T value : log_std) all.entropy += static_cast<double>(batch.n) * (value + kHalfLog2Pi + .5);
+  deviations.AddEntropy(batch.n, &all);
   return MeansOf(all, batch.n, options);
 }
 
 template <class T>
 void PolicyHeadLoss(const LossContext<T>& c, const HeadBlock<T>& b, LossSums* sums) {
-  for (int64_t r = 0; r < b.rows; ++r)
+  const bool is_plain = c.net.action.is_plain();
+  for (int64_t r = 0; r < b.rows && !is_plain; ++r) Several(c, b, r, sums);
+  for (int64_t r = 0; r < b.rows && is_plain; ++r)
     c.net.discrete ? Categorical(c, b, r, sums) : c.net.sde ? StateDependentGaussian(c, b, r, sums) : Gaussian(c, b, r, sums);
 }
 

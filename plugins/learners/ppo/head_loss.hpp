@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gradient.hpp"
+#include "on_policy/action_loss.hpp"
 
 namespace backplane::ppo {
 
@@ -19,7 +20,7 @@ struct LossContext {
   const Minibatch<T>& batch;
   const LossOptions& options;
   Scaling advantage;
-  std::vector<T> log_std, inv_std;  // [actions], for Gaussians without state-dependent noise
+  Deviations<T> deviations;  // for Gaussians without state-dependent noise
 };
 
 // Samples [begin, begin + rows) of the minibatch with the networks' outputs: head [rows, actions], value [rows], and for
@@ -30,7 +31,7 @@ struct HeadBlock {
   const T *head, *value, *variance;
   T *d_head, *d_value;
   T* d_variance;      // [rows, actions]; only for state-dependent noise
-  double* d_log_std;  // [actions], added to; only for Gaussians without state-dependent noise
+  double* d_log_std;  // of each number, added to; only for Gaussians without state-dependent noise
 };
 // The losses of policy and value; they write to disjoint memory.
 template <class T>

@@ -30,7 +30,10 @@ std::unique_ptr<Gradient<float>> Learner::MakeGradient() {
   return torch.gradient(net_, host(), torch_options);
 }
 
-Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, kOptions.Read(setup.config), EnvShape(setup.env)) {}
+Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, kOptions.Read(setup.config)) {}
+
+Learner::Learner(const bp::LearnerSetup& setup, const Options& options)
+    : Learner(setup, options, EnvShape(setup.env, options.image_net != ImageNet::kNone)) {}
 
 Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const EnvShape& shape)
     : Learner(setup, options, shape, MakeNet(options, shape)) {}
@@ -38,7 +41,7 @@ Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const En
 Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const EnvShape& shape, const Net& net)
     : on_policy::Learner(setup, net.size, "a smaller lr, normalize_obs or normalize_rewards may help"),
       options_(options),
-      obs_name_(shape.obs_name),
+      obs_channels_(shape.observed),
       net_(net),
       update_(on_policy::DeviceOfUpdates(setup.host, options_.device, options_.update_path)),
       gradient_(MakeGradient()),
@@ -100,44 +103,47 @@ void Learner::StartPolicy(const bp::Reader& reader) {
 }
 
 void Learner::DescribePolicy(const EnvShape& shape) {
+  if (net_.sees()) return (void)(policy_form_ = R"({"kind":"images"})");
   const uint64_t params = ShapeOf(net_).size() + sizeof(uint64_t);  // after their number
   const uint64_t statistics = params + static_cast<uint64_t>(net_.size) * sizeof(float);
-  rl::MlpForm form{.obs = {shape.obs_name},
-                   .action = shape.action_name,
+  rl::MlpForm form{.action = shape.actions.front().name,
                    .mask = shape.mask_name,
                    .layers = AllLayers(net_.actor),
                    .activation = net_.actor.activation,
                    .numbers_at = params,
                    .dtype = "float32",
-                   .head = rl::HeadOf(shape),
+                   .head = shape.HeadText(),
                    .critic = net_.carry() > 0 ? nn::Trunk() : AllLayers(net_.critic),
                    .memory = net_.actor.memory,
                    .carry = "memory",
                    .log_std = net_.log_std,
                    .log_stds = net_.log_stds()};
+  for (const ObsChannel& each : shape.observed) form.obs.push_back(each.name);
   if (options_.normalize_obs)
     form.normalizer = rl::NormalizerText({"variance", statistics, obs_norm_.epsilon(), obs_norm_.clip()}, net_.obs);
   policy_form_ = rl::TextOf(form);
 }
 
 void Learner::DescribeSpec(const EnvShape& shape) {
-  spec_.ActIn(shape.obs_name);
+  for (const ObsChannel& each : shape.observed) spec_.ActIn(each.name), spec_.Keep(each.name);
   if (!shape.mask_name.empty()) spec_.ActIn(shape.mask_name), spec_.Keep(shape.mask_name);
-  for (const char* name : {shape.obs_name.c_str(), "reward", "terminated", "truncated"}) spec_.Keep(name);
-  spec_.ActOut(shape.action);  // from here on in the order of Output
+  for (const char* name : {"reward", "terminated", "truncated"}) spec_.Keep(name);
+  for (const bp_channel* action : shape.declarations) {
+    spec_.ActOut(*action);
+    if (action->space != BP_SPACE_BOX) spec_.Keep(action->name);
+  }
+  // From here on in the order of Output.
   spec_.Extra("logp");
   spec_.Extra("value");
-  if (net_.discrete) {
-    spec_.Keep(shape.action_name);
-  } else {
-    spec_.Extra("raw_action", {net_.actions});
-  }
+  if (net_.action.numbers > 0) spec_.Extra("raw_action", {net_.action.numbers});
   if (net_.carry() > 0) spec_.Carry("memory", {net_.carry()});
   spec_.set_params(static_cast<uint64_t>(net_.size));
-  if (options_.normalize_obs) spec_.set_flags(BP_LEARNER_OBS_MOMENTS);
+  if (options_.normalize_obs && shape.observed.size() == 1) spec_.set_flags(BP_LEARNER_OBS_MOMENTS);
 }
 
 void Learner::Tensors(bp::NamedTensors* out) const {
+  for (size_t i = 0; i < net_.visions.size(); ++i)
+    TellVision(net_.visions[i], "image." + std::to_string(i), optimizer_.params(), out);
   TellTower(net_.actor, "actor", optimizer_.params(), out);
   if (net_.log_stds() > 0) out->Add("actor.log_std", optimizer_.params() + net_.log_std, {net_.log_stds()});
   TellTower(net_.critic, "critic", optimizer_.params(), out);

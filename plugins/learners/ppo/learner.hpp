@@ -39,8 +39,17 @@ class Learner : public on_policy::Learner {
   struct Moments {
     double count = 0;
     std::vector<double> mean, m2;
+    // Welford's method.
+    void Add(const float* x) {
+      ++count;
+      for (size_t i = 0; i < mean.size(); ++i) {
+        const double delta = x[i] - mean[i];
+        mean[i] += delta / count, m2[i] += delta * (x[i] - mean[i]);
+      }
+    }
   };
 
+  Learner(const bp::LearnerSetup& setup, const Options& options);
   Learner(const bp::LearnerSetup& setup, const Options& options, const EnvShape& shape);
   Learner(const bp::LearnerSetup& setup, const Options& options, const EnvShape& shape, const Net& net);
   const on_policy::Options& options() const override { return options_; }
@@ -57,6 +66,7 @@ class Learner : public on_policy::Learner {
 
   void DescribeSpec(const EnvShape& shape);
   void DescribePolicy(const EnvShape& shape);
+  void TakeMoments(const bp::Delivery& delivery, int64_t steps);
   void Advantages(const bp::Delivery& delivery, int64_t steps);
   std::vector<float> NextValues(const bp::Delivery& delivery, int64_t steps);
   const ObsNormalizer* obs_norm() const { return options_.normalize_obs ? &obs_norm_ : nullptr; }
@@ -64,7 +74,8 @@ class Learner : public on_policy::Learner {
   std::unique_ptr<ppo::Gradient<float>> MakeGradient();
 
   Options options_;
-  std::string obs_name_, policy_form_;
+  std::vector<ObsChannel> obs_channels_;
+  std::string policy_form_;
   Net net_;
   on_policy::UpdateDevice update_;
   std::unique_ptr<ppo::Gradient<float>> gradient_;

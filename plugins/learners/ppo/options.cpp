@@ -24,16 +24,27 @@ void Options::Check(const bp::Config& c) {
 }
 
 Net MakeNet(const Options& o, const EnvShape& shape) {
-  if (o.use_sde && shape.discrete) throw bp::Unsupported("use_sde: expected continuous actions, got discrete ones");
+  const Distributions& action = shape.distributions;
+  if (o.use_sde && (action.each.size() > 1 || action.numbers == 0))
+    throw bp::Unsupported(std::string("use_sde: expected one channel of continuous actions, got ") +
+                          (action.each.size() > 1 ? "several actions" : "discrete ones"));
+  if (o.image_net == ImageNet::kNature && shape.images.empty())
+    throw bp::Unsupported(
+        "image_net: nature: expected an OBS channel of uint8 images from 0 to 255, 36 x 36 or larger, got none");
+  if (!shape.images.empty() && o.memory.size > 0)
+    throw bp::Unsupported("memory: expected observations without images, got images; image_net: none makes them numbers");
+  if (!shape.images.empty() && shape.obs == 0 && o.normalize_obs)
+    throw bp::Unsupported("normalize_obs: expected observations other than images, which are scaled by 1/255, got only images");
   return Net({.obs = shape.obs,
-              .actions = shape.actions,
-              .discrete = shape.discrete,
+              .actions = action.outputs,
               .hidden = o.hidden,
               .vf_hidden = o.vf_hidden,
               .shared = o.share_layers,
               .activation = o.activation,
               .sde = o.use_sde,
-              .memory = o.memory.size});
+              .memory = o.memory.size,
+              .distributions = action,
+              .images = shape.images});
 }
 
 }  // namespace backplane::ppo

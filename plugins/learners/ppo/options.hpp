@@ -1,19 +1,23 @@
 // PPO's options.
 #pragma once
 
+#include "env_shape.hpp"
 #include "net.hpp"
 #include "on_policy/memory.hpp"
 #include "on_policy/options.hpp"
-#include "rl/env_shape.hpp"
 
 namespace backplane::ppo {
-
-using rl::EnvShape;
 
 enum class LrSchedule { kConstant, kLinear, kKlAdaptive };
 constexpr auto WordsOf(LrSchedule) {
   return bp::Words<LrSchedule>(
       {{"constant", LrSchedule::kConstant}, {"linear", LrSchedule::kLinear}, {"kl_adaptive", LrSchedule::kKlAdaptive}});
+}
+
+// The net in front of actor and critic that reads images.
+enum class ImageNet { kAuto, kNature, kNone };
+constexpr auto WordsOf(ImageNet) {
+  return bp::Words<ImageNet>({{"auto", ImageNet::kAuto}, {"nature", ImageNet::kNature}, {"none", ImageNet::kNone}});
 }
 
 struct Options : on_policy::Options {
@@ -26,6 +30,7 @@ struct Options : on_policy::Options {
   Device device = Device::kAuto;
   bool normalize_advantages = true, normalize_obs = false, normalize_rewards = false, share_layers = false, use_sde = false;
   Amp use_amp = Amp::kOff;
+  ImageNet image_net = ImageNet::kAuto;
   bp::AnyValue memory_option;
   MemoryOptions memory;  // memory_option as read
 };
@@ -70,6 +75,10 @@ inline constexpr bp::OptionTable kOptions{
         "{kind: gru, size: 128, sequence: 16}: actor and critic each remember the episode in a GRU of this size, trained on "
         "sequences of this many steps, which makes acting and updates slower; {}: no memory",
         {.flags = BP_PARAM_LATER}),
+    bp::Opt("image_net", &Options::image_net,
+            "nature: a convolutional net, shared by actor and critic, reads uint8 images of 36 x 36 pixels or more, scaled by "
+            "1/255; auto: if there are such images; none: pixels are numbers like others",
+            {.flags = BP_PARAM_LATER}),
 };
 
 Net MakeNet(const Options& options, const EnvShape& shape);

@@ -4,7 +4,6 @@
 #include "learner.hpp"
 #include "on_policy/gae.hpp"
 #include "rl/finite.hpp"
-#include "rl/observations.hpp"
 
 namespace backplane::ppo {
 
@@ -13,12 +12,28 @@ uint64_t Learner::OnRollout(const bp::Delivery& delivery) {
   if (steps == 0) return 0;
   batch_.Take(delivery, static_cast<int64_t>(rows_), obs_norm());
   Advantages(delivery, steps);
-  if (options_.normalize_obs) {
-    const rl::ObsMoments seen = rl::FiniteMoments(delivery, net_.obs, obs_name_, "in the rollout");
-    moments_ = {seen.count, {seen.mean, seen.mean + net_.obs}, {seen.m2, seen.m2 + net_.obs}};
-  }
+  if (options_.normalize_obs) TakeMoments(delivery, steps);
   adaptive_rate_.BeginUpdate();
   return Ticks();
+}
+
+// The host's moments belong to the first OBS channel, so this computes the moments of several.
+void Learner::TakeMoments(const bp::Delivery& delivery, int64_t steps) {
+  if (obs_channels_.size() == 1) {
+    const rl::ObsMoments seen = rl::FiniteMoments(delivery, net_.obs, obs_channels_[0].name, "in the rollout");
+    moments_ = {seen.count, {seen.mean, seen.mean + net_.obs}, {seen.m2, seen.m2 + net_.obs}};
+    return;
+  }
+  const Observed seen = ObservedIn(delivery, obs_channels_);
+  moments_ = {0, std::vector<double>(net_.obs), std::vector<double>(net_.obs)};
+  for (int64_t i = 0; i < steps * static_cast<int64_t>(rows_); ++i)
+    moments_.Add(seen.At(i / static_cast<int64_t>(rows_), i % static_cast<int64_t>(rows_)));
+  int64_t first = 0;
+  for (const ObsChannel& each : obs_channels_) {
+    if (each.image) continue;
+    rl::NeedFiniteMoments({moments_.count, &moments_.mean[first], &moments_.m2[first]}, each.size, each.name, "in the rollout");
+    first += each.size;
+  }
 }
 
 // V of each step's successor: the next entry's value, the value of OBS[T] for the last step, and the value of the final
@@ -30,15 +45,16 @@ std::vector<float> Learner::NextValues(const bp::Delivery& delivery, int64_t ste
   const bp_tensor* index_tensor = delivery.Find("final_index");
   const int64_t ended = index_tensor ? index_tensor->shape[0] : 0;
   std::vector<float> obs((rows + ended) * net_.obs), carry((rows + ended) * net_.carry()), values(rows + ended);
-  const auto put = [&](int64_t place, const rl::Observations& seen, auto... index) {
-    float* to = &obs[place * net_.obs];
-    const float* from = seen.At(net_.obs, index...);
+  const auto put = [&](int64_t place, const Observed& seen, auto... index) {
+    float* to = obs.data() + place * net_.obs;
+    const float* from = seen.At(index...);
     options_.normalize_obs ? obs_norm_.Apply(from, to) : (void)std::copy_n(from, net_.obs, to);
   };
-  const rl::Observations seen(delivery.Find(obs_name_.c_str()), obs_name_.c_str());
+  const Observed seen = ObservedIn(delivery, obs_channels_);
   for (int64_t row = 0; row < rows; ++row) put(row, seen, steps, row);
+  Observed last;
   if (ended > 0) {
-    const rl::Observations last(delivery.Find("final_obs"), "final_obs");
+    last = ObservedIn(delivery, obs_channels_, /*last=*/true);
     for (int64_t e = 0; e < ended; ++e) put(rows + e, last, e);
   }
   if (net_.carry() > 0) {
@@ -46,7 +62,8 @@ std::vector<float> Learner::NextValues(const bp::Delivery& delivery, int64_t ste
     for (int64_t row = 0; row < rows; ++row) keep(row, delivery.Get<float>("memory").At(steps, row));
     for (int64_t e = 0; e < ended; ++e) keep(rows + e, delivery.Get<float>("final_memory").At(e));
   }
-  actor_.Values(rows + ended, obs.data(), carry.data(), values.data());
+  actor_.Values(rows, obs.data(), seen.ImagesOfStep(steps), carry.data(), values.data());
+  actor_.Values(ended, obs.data() + rows * net_.obs, last.Images(), carry.data() + rows * net_.carry(), values.data() + rows);
 
   std::vector<float> next(samples.value.begin() + rows, samples.value.end());
   next.insert(next.end(), values.begin(), values.begin() + rows);

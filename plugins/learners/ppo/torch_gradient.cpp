@@ -4,7 +4,7 @@
 
 #include "backplane/plugin.hpp"
 #include "gradient.hpp"
-#include "on_policy/torch_loss.hpp"
+#include "on_policy/torch_action.hpp"
 #include "on_policy/torch_shards.hpp"
 #include "torch/autocast.hpp"
 
@@ -45,54 +45,59 @@ class Autograd final : public Gradient<T> {
   struct Passes {
     at::Tensor latent, head, value;  // in T, [n] of the value
   };
-  Passes Layers(const at::Tensor& obs, const Replica& on) const {
+  Passes Layers(const Minibatch<T>& b, const Replica& on) const {
     const TensorOf& leaf = on.leaf;
     const torch_common::Autocast autocast(on.device.type(), low_);
+    at::Tensor obs = Borrow(b.obs, {b.n, net_.obs}, on.device);
+    std::vector<at::Tensor> parts;
+    for (size_t i = 0; i < net_.visions.size(); ++i) {
+      const at::Tensor pixels = Borrow(b.pixels[i].data, {b.n, net_.visions[i].image.size()}, on.device, at::kByte);
+      parts.push_back(TorchVision(net_.visions[i], pixels, obs.scalar_type(), leaf).to(obs.scalar_type()));
+    }
+    if (!parts.empty()) parts.push_back(obs), obs = at::cat(parts, 1);
     const at::Tensor latent = TorchHidden(net_.actor, obs, leaf), head = TorchLayer(net_.actor.head, latent, leaf),
                      value = TorchTower(net_.critic, net_.shared ? latent : obs, leaf).squeeze(1);
     const auto whole = [&](const at::Tensor& x) { return x.to(obs.scalar_type()); };
     return {whole(latent), whole(head), whole(value)};
   }
 
-  struct Chosen {
-    at::Tensor logp, entropy;  // [n]; the mean
-  };
-  Chosen Policy(const Minibatch<T>& b, const at::Tensor& head, const at::Tensor& latent, const Replica& on) const {
-    if (net_.discrete) {
-      const at::Tensor mask = b.mask ? Borrow(b.mask, {b.n, net_.actions}, on.device, at::kByte) : at::Tensor();
-      const at::Tensor log_probs = MaskedLogSoftmax(head, mask);
-      return {log_probs.gather(1, Borrow(b.choice, {b.n, 1}, on.device, at::kLong)).squeeze(1),
-              CategoricalEntropy(log_probs).mean()};
-    }
-    at::Tensor log_std;
-    if (net_.sde) {
-      // No gradient through the latent: Stable-Baselines3's learn_features is off.
-      const at::Tensor deviations = on.leaf(net_.log_std, {net_.latent(), net_.actions});
-      log_std = (latent.detach().square().matmul((deviations * 2).exp()) + kSdeVariance).log() * 0.5;
-    } else {
-      log_std = on.leaf(net_.log_std, {net_.actions});
-    }
-    return {GaussianLogp(Borrow(b.action, {b.n, net_.actions}, on.device), head, log_std), GaussianEntropy(log_std).mean()};
+  // The log-deviations of the numbers.
+  at::Tensor LogStd(const at::Tensor& latent, const Replica& on) const {
+    if (!net_.sde) return on.leaf(net_.log_std, {net_.action.numbers});
+    // No gradient through the latent: Stable-Baselines3's learn_features is off.
+    const at::Tensor deviations = on.leaf(net_.log_std, {net_.latent(), net_.actions});
+    return (latent.detach().square().matmul((deviations * 2).exp()) + kSdeVariance).log() * 0.5;
+  }
+  TorchTerm Policy(const Minibatch<T>& b, const at::Tensor& head, const at::Tensor& latent, const Replica& on) const {
+    const Distributions& action = net_.action;
+    const auto borrow = [&](const auto* data, int64_t width, auto... type) {
+      return data ? Borrow(data, {b.n, width}, on.device, type...) : at::Tensor();
+    };
+    const TorchActions taken = {borrow(b.action, action.numbers), borrow(b.choice, action.choices, at::kLong),
+                                borrow(b.mask, action.flags, at::kByte)};
+    return ActionTerm(action, head, taken, action.numbers > 0 ? LogStd(latent, on) : at::Tensor());
   }
 
   // Samples [from, to); a gathered minibatch has no index.
   Minibatch<T> PartOf(const Minibatch<T>& b, int64_t from, int64_t to) const {
     const auto at = [from](auto* values, int64_t width) { return values ? values + from * width : values; };
-    return {to - from,
-            at(b.obs, net_.obs),
-            at(b.action, net_.actions),
-            at(b.choice, 1),
-            at(b.mask, net_.actions),
-            at(b.logp, 1),
-            at(b.advantage, 1),
-            at(b.ret, 1),
-            at(b.value, 1)};
+    Minibatch<T> part = {to - from,
+                         at(b.obs, net_.obs),
+                         at(b.action, net_.action.numbers),
+                         at(b.choice, net_.action.choices),
+                         at(b.mask, net_.action.flags),
+                         at(b.logp, 1),
+                         at(b.advantage, 1),
+                         at(b.ret, 1),
+                         at(b.value, 1)};
+    for (const Pixels& each : b.pixels) part.pixels.push_back({each.At(from), each.rows, each.step, each.row});
+    return part;
   }
 
   TorchSamples Forward(const Minibatch<T>& b, const at::Tensor& advantage, const Replica& on) const {
     const bp::PhaseScope phase(host_, BP_PHASE_UPDATE_FORWARD);
-    const Passes passes = Layers(Borrow(b.obs, {b.n, net_.obs}, on.device), on);
-    const Chosen policy = Policy(b, passes.head, passes.latent, on);
+    const Passes passes = Layers(b, on);
+    const TorchTerm policy = Policy(b, passes.head, passes.latent, on);
     return {.logp = policy.logp,
             .old_logp = Borrow(b.logp, {b.n}, on.device),
             .advantage = advantage,

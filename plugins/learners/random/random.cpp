@@ -2,7 +2,6 @@
 // for timing an env.
 #include <cstdint>
 #include <cstring>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,16 +43,17 @@ class Random : public bp::OnPolicy, public bp::LearnerPlugin<Random> {
   static constexpr auto& kOptions = random::kOptions;
 
   explicit Random(const bp::LearnerSetup& setup) : OnPolicy(setup), options_(kOptions.Read(setup.config)) {
-    const bp_channel& action = bp::NeedChannel(*setup.env, BP_ROLE_ACTION);
+    const std::vector<const bp_channel*> actions = bp::FindChannels(*setup.env, BP_ROLE_ACTION);
+    if (actions.empty()) throw bp::Unsupported("needs an ACTION channel, the env has none");
     const bp_channel* mask = bp::FindOnlyChannel(*setup.env, BP_ROLE_ACTION_MASK);
-    try {
-      space_.emplace(action, mask);
-    } catch (const std::invalid_argument& e) {
-      throw bp::Unsupported(e.what());
+    int64_t flags = 0, first_flag = 0;
+    for (const bp_channel* action : actions) flags += bp::ActionSpace::FlagsOf(*action);
+    for (const bp_channel* action : actions) {
+      AddAction(*setup.env, *action, mask, first_flag, flags);
+      first_flag += bp::ActionSpace::FlagsOf(*action);
+      masked_ |= actions_.back().space.masked();
     }
-    agents_ = action.scope == BP_SCOPE_AGENT ? setup.env->max_agents : 1;
-    if (space_->masked()) spec_.ActIn(mask->name);
-    spec_.ActOut(action);
+    if (masked_) spec_.ActIn(mask->name);
     for (const bp_channel* obs : bp::FindChannels(*setup.env, BP_ROLE_OBS)) {
       if (!bp::SameDtype(obs->dtype, bp::DtypeOf<float>())) continue;
       spec_.Keep(obs->name);
@@ -79,13 +79,18 @@ class Random : public bp::OnPolicy, public bp::LearnerPlugin<Random> {
   }
 
   void Act(const bp_act& act) override {
-    for (uint64_t row = act.begin * agents_; row < act.end * agents_; ++row) {
-      bp_rng rng{bp_seed(act.seed, BP_PURPOSE_ACT, static_cast<uint32_t>(act.row_base * agents_ + row), act.step), 0};
-      const auto r = static_cast<int64_t>(row);
-      const uint8_t* mask = space_->masked() ? bp::View<const uint8_t>(act.in[0], "action_mask").At(r) : nullptr;
-      void* out = space_->discrete() ? static_cast<void*>(bp::View<int32_t>(act.out[0], "action").At(r))
-                                     : bp::View<float>(act.out[0], "action").At(r);
-      options_.policy == Policy::kUniform ? space_->Uniform(&rng, mask, out) : space_->Zero(mask, out);
+    for (size_t c = 0; c < actions_.size(); ++c) {
+      const Action& action = actions_[c];
+      const bp_tensor& to = *act.out[c];
+      for (uint64_t row = act.begin * action.agents; row < act.end * action.agents; ++row) {
+        // Channels use distant positions of one stream.
+        const auto place = static_cast<uint32_t>(act.row_base * action.agents + row);
+        bp_rng rng{bp_seed(act.seed, BP_PURPOSE_ACT, place, act.step), uint64_t{c} << 32};
+        const auto r = static_cast<int64_t>(row);
+        const uint8_t* mask = action.space.masked() ? bp::View<const uint8_t>(act.in[0], "action_mask").At(r) : nullptr;
+        void* out = static_cast<char*>(to.data) + r * to.strides[0] * (to.dtype.bits / 8);
+        options_.policy == Policy::kUniform ? action.space.Uniform(&rng, mask, out) : action.space.Zero(mask, out);
+      }
     }
   }
   // The learner has no state, but a trial can only resume if its learner can save.
@@ -93,9 +98,24 @@ class Random : public bp::OnPolicy, public bp::LearnerPlugin<Random> {
   void Load(const bp::Reader& reader) { Restart(reader.Get<uint64_t>()); }
 
  private:
+  struct Action {
+    bp::ActionSpace space;
+    uint64_t agents;  // per row
+  };
+
+  void AddAction(const bp_env_spec& env, const bp_channel& action, const bp_channel* mask, int64_t first_flag, int64_t flags) {
+    try {
+      actions_.push_back(
+          {bp::ActionSpace(action, mask, first_flag, flags), action.scope == BP_SCOPE_AGENT ? env.max_agents : 1});
+    } catch (const std::invalid_argument& e) {
+      throw bp::Unsupported(e.what());
+    }
+    spec_.ActOut(action);
+  }
+
   const Options options_;
-  uint64_t agents_;
-  std::optional<bp::ActionSpace> space_;
+  std::vector<Action> actions_;  // of each ACTION channel
+  bool masked_ = false;
   std::vector<std::string> observed_;  // tensors of a delivery
   bp::LearnerSpec spec_;
 };

@@ -1,32 +1,15 @@
-// SAC's networks: the actor in one flat parameter buffer, both critics in another.
+// SAC's networks.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
-#include "on_policy/parallel.hpp"
-#include "on_policy/tower.hpp"
+#include "off_policy/net.hpp"
 
 namespace backplane::sac {
 
-using namespace on_policy;  // its towers, parts and optimiser
+using namespace off_policy;  // its nets, critics and batches
 
-struct NetShape {
-  int64_t obs, actions;
-  std::vector<int64_t> hidden, critic_hidden;
-  Activation activation = Activation::kRelu;
+// The actor's head: the means, then the logarithms of the deviations, [2 * actions].
+struct Net : off_policy::Net {
+  explicit Net(const NetShape& shape) : off_policy::Net(shape, 2 * shape.actions) {}
 };
-
-struct Net {
-  explicit Net(const NetShape& shape);
-
-  int64_t obs, actions;
-  Tower actor;       // head: the means, then the logarithms of the deviations, [2 * actions]
-  Tower critics[2];  // input: observation, then action
-  int64_t actor_size = 0, critics_size = 0;
-};
-
-// Uniform weights in +-1/sqrt(inputs), biases 0, from Philox streams of `seed`.
-void InitParams(const Net& net, uint64_t seed, float* actor, float* critics);
 
 }  // namespace backplane::sac

@@ -1,14 +1,9 @@
 #include "state.hpp"
 
-#include "rl/saved_numbers.hpp"
+#include "off_policy/state.hpp"
 
 namespace backplane::sac {
 namespace {
-
-void ReadNumbers(const bp::Reader& reader, const char* what, std::vector<float>* out) {
-  reader.GetAll(out->data(), out->size(), what);
-  rl::NeedSavedFinite(out->data(), out->size(), what);
-}
 
 // Calls run(begin) for runs of net.actions numbers of the head: weights and biases of the means, then of the deviations.
 template <class Function>
@@ -42,7 +37,7 @@ void WriteTrainer(const bp::Writer& writer, const Trainer<float>& trainer) {
   ShapeOf(trainer.net()).Write(writer);
   trainer.actor().Save(writer);
   trainer.critics().Save(writer);
-  writer.PutAll(trainer.targets().data(), trainer.targets().size());
+  WriteNumbers(writer, trainer.targets());
   const Temperature::State t = trainer.temperature().state();
   for (const double number : {t.log_alpha, t.m, t.v}) writer.Put(number);
   writer.Put(t.steps);
@@ -73,7 +68,7 @@ void WritePolicy(const bp::Writer& writer, const Trainer<float>& trainer) {
   writer.Bytes(params, static_cast<uint64_t>(net.actor.head.weight) * sizeof(float));
   ForEachRun(net, [&](int64_t begin) { writer.Bytes(params + begin, static_cast<uint64_t>(net.actions) * sizeof(float)); });
   trainer.critics().SaveParams(writer);
-  writer.PutAll(trainer.targets().data(), trainer.targets().size());
+  WriteNumbers(writer, trainer.targets());
   writer.Put(trainer.temperature().state().log_alpha);
 }
 

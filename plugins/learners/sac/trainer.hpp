@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "net.hpp"
-#include "on_policy/optimizer.hpp"
+#include "off_policy/twin_critics.hpp"
 #include "temperature.hpp"
 
 namespace backplane::sac {
@@ -18,15 +18,6 @@ struct TrainerOptions {
   double lr = 3e-4, critic_lr = 3e-4, alpha_lr = 3e-4, tau = 0.005;
   double grad_clip = 0;                // of the actor and of the critics together; 0: no limit
   int64_t target_update_interval = 1;  // in gradient steps
-};
-
-// n transitions. `action` is in [-1, 1]; `discount` weighs the value of `next_obs`: 0 if the episode terminated.
-template <class T>
-struct Batch {
-  int64_t n = 0;
-  std::vector<T> obs, action, next_obs;  // [n, obs], [n, actions], [n, obs]
-  std::vector<T> reward, discount;       // [n]
-  std::vector<T> weight;                 // [n] of the critics' loss; empty: 1
 };
 
 struct UpdateStats {
@@ -47,15 +38,15 @@ class Trainer {
   // next_obs. Throws bp::Error (BP_E_NUMERIC) if a number is not finite. The same bits for any `parallel`.
   UpdateStats Update(const Batch<T>& batch, const T* noise, const T* next_noise);
   // [n], of the last update: the mean distance of both critics from their target.
-  const std::vector<T>& errors() const { return errors_; }
+  const std::vector<T>& errors() const { return critics_.errors(); }
 
   const Net& net() const { return net_; }
   Optimizer<T>& actor() { return actor_; }
   const Optimizer<T>& actor() const { return actor_; }
-  Optimizer<T>& critics() { return critics_; }
-  const Optimizer<T>& critics() const { return critics_; }
-  std::vector<T>& targets() { return targets_; }
-  const std::vector<T>& targets() const { return targets_; }
+  Optimizer<T>& critics() { return critics_.optimizer(); }
+  const Optimizer<T>& critics() const { return critics_.optimizer(); }
+  std::vector<T>& targets() { return critics_.targets(); }
+  const std::vector<T>& targets() const { return critics_.targets(); }
   Temperature& temperature() { return temperature_; }
   const Temperature& temperature() const { return temperature_; }
   // Packed, for acting; valid until the next change.
@@ -70,47 +61,21 @@ class Trainer {
     std::vector<T> action;  // [n, actions], in [-1, 1]
     std::vector<T> logp;    // [n]
   };
-  // One critic and its target.
-  struct Judge {
-    PackedTower<T> weights, target_weights;
-    nn::Packed<T> to_action;  // from the first layer's sums to the derivative at the action
-    TowerWork<T> work;
-    std::vector<T> input, error, target_value;  // [n, obs + actions], [n], [n]
-    std::vector<int64_t> chosen;                // rows whose smaller value is this critic's
-    std::vector<T> d, other;                    // [rows, widest]
-    double loss = 0, sum = 0;
-  };
-
-  // each(0) and each(1), at the same time if there is a second thread.
-  template <class Each>
-  void Both(Each&& each) {
-    parallel_(2, [&](uint64_t i) { each(static_cast<int64_t>(i)); });
-  }
-  void PackCritics();
   void Draw(const T* obs, const T* noise, int64_t n, bool keep, Drawn* out);
-  void Join(const T* obs, const T* action, int64_t n, std::vector<T>* input) const;
-  void TargetValues(const Batch<T>& batch, int64_t critic);
   void Targets(const Batch<T>& batch);
-  void CriticGradient(const Batch<T>& batch, int64_t critic);
-  void ActionValues(const Batch<T>& batch, int64_t critic);
-  void ChooseSmaller(int64_t n);
-  void ActionGradient(int64_t critic);
   void ActorGradient(const Batch<T>& batch, const T* noise);
   void UpdateCritics(const Batch<T>& batch, UpdateStats* stats);
   void UpdateActor(const Batch<T>& batch, const T* noise, UpdateStats* stats);
-  void Step(double lr, double loss, Optimizer<T>* optimizer);
-  const nn::Layer& FirstOf(int64_t critic) const;
 
   Net net_;
   TrainerOptions options_;
   Parallel parallel_;
   Temperature temperature_;
-  Optimizer<T> actor_, critics_;
-  std::vector<T> targets_;
+  Optimizer<T> actor_;
+  TwinCritics<T> critics_;
   PackedTower<T> actor_weights_;
   Drawn drawn_, next_;
-  Judge judges_[2];
-  std::vector<T> y_, errors_, dq_;  // targets of the critics; see errors(); dQ/da [n, actions]
+  std::vector<T> y_, dq_;  // targets of the critics; dQ/da [n, actions]
   uint64_t updates_ = 0;
 };
 

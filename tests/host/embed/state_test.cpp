@@ -107,10 +107,12 @@ TEST_P(AsAReset, ContinuesBitForBit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, AsAReset,
-                         testing::Values("cartpole", "pendulum", "mountain_car_continuous"
+                         testing::Values("acrobot", "cartpole", "pendulum", "mountain_car", "mountain_car_continuous"
 #if defined(HAS_MUJOCO)
                                          ,
-                                         "ant", "half_cheetah", "humanoid"
+                                         "ant", "half_cheetah", "hopper", "humanoid", "humanoid_standup",
+                                         "inverted_double_pendulum", "inverted_pendulum", "pusher", "reacher", "swimmer",
+                                         "walker2d"
 #endif
                                          ),
                          [](const auto& info) { return std::string(info.param); });

@@ -217,6 +217,28 @@ TEST(Sampler, NoWindowCrossesTheWritePosition) {
   }
 }
 
+// The step after a window is in the ring, too; an end of an episode has none.
+TEST(Sampler, FollowsAWindowWithTheNextAction) {
+  for (const bool prioritized : {false, true}) {
+    Ring ring(6);
+    Sampler sampler(&ring.replay, {.n_step = 2, .follow = true, .prioritized = prioritized}, 1);
+    std::vector<Start> starts;
+    ring.Store(2), sampler.OnStored(2);
+    EXPECT_FALSE(sampler.Draw(0, 4, &starts));
+    ring.Store(7, {{6, 0}}), sampler.OnStored(7);
+    ASSERT_TRUE(sampler.Draw(0, 100, &starts));
+    std::set<uint64_t> drawn;
+    for (const Start& start : starts) {
+      drawn.insert(start.frame);
+      const void* next = sampler.At(start).next_action;
+      const bool ended = start.frame == 5 || start.frame == 6;
+      ASSERT_EQ(next == nullptr, ended) << start.frame;
+      if (!ended) EXPECT_EQ(Number(next), -static_cast<float>(start.frame + 2));
+    }
+    EXPECT_THAT(drawn, ElementsAre(3, 4, 5, 6)) << "of the frames 3 to 8";
+  }
+}
+
 TEST(Sampler, DrawsOnlyFromAdmissibleStarts) {
   for (const bool prioritized : {false, true}) {
     Ring ring(100);

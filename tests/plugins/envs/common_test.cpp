@@ -62,7 +62,9 @@ TEST_P(EveryEnv, RepeatsItselfFromTheSameSeedAndInTwoThreads) {
   }
 }
 
-const char* const kEnvs[] = {"cartpole",
+const char* const kEnvs[] = {"acrobot",
+                             "cartpole",
+                             "mountain_car",
                              "mountain_car_continuous",
                              "null",
                              "pendulum",
@@ -73,8 +75,16 @@ const char* const kEnvs[] = {"cartpole",
 #ifdef HAS_MUJOCO
                              "ant",
                              "half_cheetah",
+                             "hopper",
                              "humanoid",
-                             "quadruped_stand"
+                             "humanoid_standup",
+                             "inverted_double_pendulum",
+                             "inverted_pendulum",
+                             "pusher",
+                             "quadruped_stand",
+                             "reacher",
+                             "swimmer",
+                             "walker2d"
 #endif
 };
 INSTANTIATE_TEST_SUITE_P(Envs, EveryEnv, testing::ValuesIn(kEnvs),

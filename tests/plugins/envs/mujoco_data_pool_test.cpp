@@ -8,9 +8,15 @@
 
 #include "ant_model.hpp"
 #include "half_cheetah_model.hpp"
-#include "humanoid_model.hpp"
+#include "hopper_model.hpp"
+#include "inverted_pendulum_model.hpp"
 #include "mujoco/collisions.hpp"
+#include "mujoco/humanoid_model.hpp"
 #include "mujoco/simulation.hpp"
+#include "pusher_model.hpp"
+#include "reacher_model.hpp"
+#include "swimmer_model.hpp"
+#include "walker2d_model.hpp"
 
 namespace {
 
@@ -18,11 +24,17 @@ constexpr int kSharingSkip = 5;
 
 struct SharingTask {
   const char* name;
-  std::string (*xml)();
+  std::string xml;
   double amplitude;
 };
-const SharingTask kSharing[] = {
-    {"ant", ant::ModelXml, 1}, {"half_cheetah", half_cheetah::ModelXml, 1}, {"humanoid", humanoid::ModelXml, 0.4}};
+const SharingTask kSharing[] = {{"ant", ant::ModelXml(), 1},
+                                {"half_cheetah", half_cheetah::ModelXml(), 1},
+                                {"hopper", hopper::kModelXml, 1},
+                                {"humanoid", mj::HumanoidXml(mj::Pose::kStanding), 0.4},
+                                {"humanoid_standup", mj::HumanoidXml(mj::Pose::kLying), 0.4},
+                                {"pusher", pusher::kModelXml, 2},
+                                {"swimmer", swimmer::kModelXml, 1},
+                                {"walker2d", walker2d::kModelXml, 1}};
 
 mj::Model Prepared(const std::string& xml) { return mj::Quickened(mj::LoadText("task.xml", xml), "task.xml", xml); }
 
@@ -76,7 +88,7 @@ struct BesidePlain {
 
 class SharedData : public testing::TestWithParam<SharingTask> {
  protected:
-  const mj::Model model_ = Prepared(GetParam().xml()), plain_ = mj::LoadText("task.xml", GetParam().xml());
+  const mj::Model model_ = Prepared(GetParam().xml), plain_ = mj::LoadText("task.xml", GetParam().xml);
   BesidePlain Row(uint64_t seed) const { return BesidePlain(model_.get(), plain_.get(), seed); }
   double amplitude() const { return GetParam().amplitude; }
 };
@@ -97,7 +109,7 @@ TEST_P(SharedData, GivesTheBitsOfOneForEachRow) {
     EXPECT_EQ(&rows[0].row.data(), &rows[2].row.data());
     for (const BesidePlain& row : rows) ASSERT_EQ(row.Differs(), "") << t;  // brought back
   }
-  EXPECT_GT(contacts, 30);
+  EXPECT_EQ(contacts > 30, !(model_->opt.disableflags & mjDSBL_CONTACT)) << contacts;
 }
 
 TEST_P(SharedData, GivesTheSameBitsOnADifferentThread) {
@@ -204,7 +216,9 @@ TEST(MuJoCoDataPool, GoWithTheLastRow) {
 
 // All pairs that may touch, in the order of MuJoCo's own search. Everything else that a simulation reads is unchanged.
 TEST_P(SharedData, HasItsPairsWrittenOut) {
-  const std::map<std::string, int> pairs = {{"ant", 13}, {"half_cheetah", 8}, {"humanoid", 126}};
+  const std::map<std::string, int> pairs = {
+      {"ant", 13},   {"half_cheetah", 8}, {"hopper", 7},  {"humanoid", 126}, {"humanoid_standup", 126},
+      {"pusher", 7}, {"swimmer", 0},      {"walker2d", 7}};
   EXPECT_EQ(model_->npair, pairs.at(GetParam().name));
   EXPECT_EQ(model_->nbody, plain_->nbody);
   EXPECT_TRUE(std::equal(plain_->body_mass, plain_->body_mass + plain_->nbody, model_->body_mass));
@@ -227,6 +241,13 @@ TEST(MuJoCoQuickened, LeavesOtherModelsTheirSearch) {
   EXPECT_EQ(pairs("<geom name='a' size='0.1' contype='0' conaffinity='0'/>"), 0);
   EXPECT_EQ(pairs("<geom name='a' size='0.1'/>", "<option><flag contact='disable'/></option>"), 0);
   EXPECT_EQ(pairs("<geom name='geom 0' size='0.1'/>"), 0);  // a name that the code for names does not expect
+}
+
+TEST(MuJoCoQuickened, SearchesForContactsOnlyIfSomePairMayTouch) {
+  for (const char* xml : {swimmer::kModelXml, reacher::kModelXml, inverted_pendulum::kModelXml})
+    EXPECT_TRUE(Prepared(xml)->opt.disableflags & mjDSBL_CONTACT) << xml;
+  for (const std::string& xml : {ant::ModelXml(), std::string(pusher::kModelXml), TwoBallsXml("disable")})
+    EXPECT_FALSE(Prepared(xml)->opt.disableflags & mjDSBL_CONTACT) << xml;
 }
 
 TEST(MuJoCoDataPool, IslandsAreSearchedOnlyIfSeveralArePossible) {

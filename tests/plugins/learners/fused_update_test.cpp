@@ -63,9 +63,10 @@ TEST_P(EveryPolicy, AnIndexGivesTheBitsOfSamplesPutOneBehindTheOther) {
     for (size_t i = 0; i < index.size(); ++i)
       std::copy_n(from.begin() + index[i] * each, each, to->begin() + static_cast<int64_t>(i) * each);
   };
-  take(random_.obs, net_.obs, &gathered.obs), take(random_.action, net_.actions, &gathered.action);
+  take(random_.obs, net_.obs, &gathered.obs), take(random_.action, net_.action.numbers, &gathered.action);
   take(random_.logp, 1, &gathered.logp), take(random_.advantage, 1, &gathered.advantage);
-  take(random_.ret, 1, &gathered.ret), take(random_.value, 1, &gathered.value), take(random_.choice, 1, &gathered.choice);
+  take(random_.ret, 1, &gathered.ret), take(random_.value, 1, &gathered.value),
+      take(random_.choice, net_.action.choices, &gathered.choice);
   Minibatch<float> indexed = random_.View();
   indexed.n = kRows - 50, indexed.index = index.data();
   const auto gradient = [&](const Minibatch<float>& batch) {

@@ -18,9 +18,11 @@ using net_fixture::InOrder;
 using net_fixture::kLoss;
 using net_fixture::LossWith;
 using net_fixture::RandomBatch;
+using net_fixture::SeveralActions;
 using net_fixture::Shape;
 using net_fixture::SilentHost;
 using net_fixture::Update;
+using net_fixture::WithImages;
 
 struct Case {
   const char* name;
@@ -36,6 +38,12 @@ std::vector<Case> Cases() {
       cases.push_back({"discrete", Shape(true, shared, false, activation)});
       cases.push_back({"masked", Shape(true, shared, false, activation), true});
       cases.push_back({"gaussian", Shape(false, shared, false, activation)});
+      cases.push_back({"several", SeveralActions(shared)});
+      cases.push_back({"several, masked", SeveralActions(shared), true});
+      if (activation == Activation::kTanh) {
+        cases.push_back({"images", WithImages(Shape(true, shared))});
+        cases.push_back({"images, several actions", WithImages(SeveralActions(shared)), true});
+      }
       cases.push_back({"sde", Shape(false, shared, true, activation)});
     }
   }
@@ -44,6 +52,9 @@ std::vector<Case> Cases() {
   cases.push_back(other);
   other = {"no hidden layers", Shape(false, false, true)};
   other.shape.hidden = other.shape.vf_hidden = {};
+  cases.push_back(other);
+  other = {"images only, no hidden layers", WithImages(Shape(true))};
+  other.shape.obs = 0, other.shape.hidden = other.shape.vf_hidden = {};
   cases.push_back(other);
   other = {"a critic without hidden layers", Shape(false)};
   other.shape.hidden = {2}, other.shape.vf_hidden = {};  // observations are then the widest array
@@ -57,6 +68,7 @@ void ExpectEqual(double tolerance) {
   for (const Case& c : Cases()) {
     const Net net(c.shape);
     for (int64_t n : {1, 130, 700}) {
+      if (net.sees() && n > 130) continue;  // convolutions take long
       const RandomBatch<T> batch(net, n, 11, c.masked);
       std::vector<T> fused(net.size), torch(net.size);
       const StepStats a = FusedGradient<T>(net, 2, InOrder(), SilentHost())

@@ -65,12 +65,13 @@ class Iteration {
              .actions = agents.actions,
              .hidden = {32, 24},
              .vf_hidden = std::move(vf_hidden),
-             .activation = activation}),
+             .activation = activation,
+             .distributions = shape.distributions}),
         params(net.size),
         rollout(agents),
         streams(shape, static_cast<uint64_t>(agents.rows), .99, .95, 1),
         batch(shape) {
-    InitTowers(net.actor, net.critic, 7, true, params.data());
+    InitParams(net, 7, true, -.5, params.data());
     bp_rng rng{5, 0};
     for (float& p : params) p += static_cast<float>(.05 * bp_rng_normal(&rng));
     rollout.Fill(2);
@@ -89,10 +90,9 @@ class Iteration {
     Actor actor(net, shape);
     actor.Refresh(params.data());
     for (int64_t t = 0; t < env.shape.steps; ++t) {
-      bp_tensor in[] = {rollout.obs.Entry(t), rollout.mask.Entry(t), rollout.alive.Entry(t)};
-      bp_tensor out[] = {rollout.action.Entry(t), rollout.logp.Entry(t)};
-      bp_tensor *ins[] = {&in[0], &in[1], &in[2]}, *outs[] = {&out[0], &out[1]};
-      actor.Act({sizeof(bp_act), flags, begin, end, 0, 11, static_cast<uint64_t>(t), ins, outs});
+      std::vector<bp_tensor> in = rollout.In(t), out = rollout.Out(t);
+      std::vector<bp_tensor*> ins = rollout.Pointers(in), outs = rollout.Pointers(out);
+      actor.Act({sizeof(bp_act), flags, begin, end, 0, 11, static_cast<uint64_t>(t), ins.data(), outs.data()});
     }
   }
   std::unique_ptr<Model> Fused(int64_t shards = 2, Parallel parallel = InOrder(),

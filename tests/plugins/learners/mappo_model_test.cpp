@@ -126,6 +126,27 @@ TEST(MappoActor, ARowsResultDoesNotDependOnTheRange) {
   EXPECT_EQ(it.rollout.logp.data, logps);
 }
 
+TEST(MappoActor, NumbersAreDrawnAroundTheMeanAndKeptWithinTheBounds) {
+  Iteration it({.rows = 40, .actions = 0, .has_mask = false, .numbers = 2});
+  const auto drawn = it.rollout.raw.data;
+  it.Act(0, 40, BP_ACT_GREEDY);
+  const std::vector<float>&mean = it.rollout.raw.data, &sent = it.rollout.numbers.data;
+  double sum = 0, squares = 0;
+  int64_t n = 0;
+  for (size_t i = 0; i < mean.size(); ++i) {
+    EXPECT_EQ(sent[i], std::clamp(mean[i], .1f, 1.f)) << i;
+    if (!it.rollout.alive.data[i / 2]) {
+      EXPECT_EQ(sent[i], .1f) << i;
+      continue;
+    }
+    const double z = (drawn[i] - mean[i]) / std::exp(it.params[it.net.log_std + static_cast<int64_t>(i % 2)]);
+    sum += z, squares += z * z, ++n;
+  }
+  const double count = static_cast<double>(n);
+  EXPECT_NEAR(sum / count, 0, 5 / std::sqrt(count));
+  EXPECT_NEAR(squares / count, 1, 5 * std::sqrt(2 / count));
+}
+
 TEST(MappoActor, DeadAgentsDoNothingAndLiveOnesObeyTheMask) {
   Iteration it({});
   for (int64_t i = 0; i < it.env.shape.steps * it.rollout.all; ++i) {

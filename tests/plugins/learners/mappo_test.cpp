@@ -25,10 +25,9 @@ class Trial : public DrivenLearner {
     Plan();
     rollout_.Fill(seed);
     for (int64_t t = 0; t < env_.shape.steps; ++t) {
-      bp_tensor in[] = {rollout_.obs.Entry(t), rollout_.mask.Entry(t), rollout_.alive.Entry(t)};
-      bp_tensor out[] = {rollout_.action.Entry(t), rollout_.logp.Entry(t)};
-      bp_tensor *ins[] = {&in[0], &in[1], &in[2]}, *outs[] = {&out[0], &out[1]};
-      Act({sizeof(bp_act), BP_ACT_EXPLORE, 0, static_cast<uint64_t>(env_.shape.rows), 0, 7, step_++, ins, outs});
+      std::vector<bp_tensor> in = rollout_.In(t), out = rollout_.Out(t);
+      std::vector<bp_tensor*> ins = rollout_.Pointers(in), outs = rollout_.Pointers(out);
+      Act({sizeof(bp_act), BP_ACT_EXPLORE, 0, static_cast<uint64_t>(env_.shape.rows), 0, 7, step_++, ins.data(), outs.data()});
     }
     return Consume(rollout_.delivery().raw());
   }
@@ -47,6 +46,9 @@ class Trial : public DrivenLearner {
 
 const Settings kSmall = {{"hidden", "[16, 8]"}, {"train_batch_size", "36"}, {"num_minibatches", "3"}, {"num_epochs", "2"}};
 
+const AgentShape kNumbers{.actions = 0, .has_mask = false, .numbers = 2},
+    kMixed{.actions = 3, .more = 2, .numbers = 2, .bits = 2};
+
 Settings With(Settings options, const Settings& more) {
   for (const auto& [key, value] : more) options[key] = value;
   return options;
@@ -60,18 +62,30 @@ TEST(Mappo, LearnsOnBitForBitAfterLoading) {
                                            {"normalize_advantages", "iteration"},
                                            {"separate_grad_clip", "true"},
                                            {"update_path", path}});
-    Trial one(options), two(options);
-    for (uint64_t i = 0; i < 3; ++i) {
-      ASSERT_EQ(one.Iterate(i), BP_OK) << one.error();
-      ASSERT_EQ(two.Iterate(i), BP_OK) << two.error();
+    for (const AgentShape& shape : {AgentShape(), kNumbers, kMixed}) {
+      Trial one(options, shape), two(options, shape);
+      for (uint64_t i = 0; i < 3; ++i) {
+        ASSERT_EQ(one.Iterate(i), BP_OK) << one.error();
+        ASSERT_EQ(two.Iterate(i), BP_OK) << two.error();
+      }
+      const std::string saved = one.Saved();
+      EXPECT_EQ(saved, two.Saved());
+      ASSERT_EQ(two.Resume(saved), BP_OK) << two.error();
+      one.Iterate(4), two.Iterate(4);
+      EXPECT_NE(one.Saved(), saved);
+      EXPECT_EQ(one.Saved(), two.Saved());
     }
-    const std::string saved = one.Saved();
-    EXPECT_EQ(saved, two.Saved());
-    ASSERT_EQ(two.Resume(saved), BP_OK) << two.error();
-    one.Iterate(4), two.Iterate(4);
-    EXPECT_NE(one.Saved(), saved);
-    EXPECT_EQ(one.Saved(), two.Saved());
   }
+}
+
+TEST(Mappo, ActsOutItsActionsThenLogpAndRawAction) {
+  Trial trial({}, kMixed);
+  std::vector<std::string> outputs, kept;
+  for (uint64_t i = 0; i < trial.spec().n_act_out; ++i) outputs.push_back(trial.spec().act_out[i].name);
+  EXPECT_THAT(outputs, ::testing::ElementsAre("action", "action/numbers", "action/bits", "logp", "raw_action"));
+  for (const char* const* name = trial.spec().keep; *name; ++name) kept.push_back(*name);
+  EXPECT_THAT(kept, ::testing::IsSupersetOf({"action", "action/bits"}));
+  EXPECT_THAT(kept, ::testing::Not(::testing::Contains("action/numbers"))) << "raw_action has the unclipped ones";
 }
 
 TEST(Mappo, ActsOnlyOnObservationsMasksAndAlive) {

@@ -16,7 +16,11 @@ using iteration_fixture::Distance;
 using iteration_fixture::Iteration;
 using iteration_fixture::kLoss;
 using iteration_fixture::LossWith;
+using test_support::AgentRollout;
 using test_support::AgentShape;
+
+const AgentShape kContinuous{.rows = 20, .actions = 0, .has_mask = false, .numbers = 3},
+    kMixed{.rows = 20, .actions = 3, .more = 2, .numbers = 2, .bits = 2};
 
 constexpr bp_device kCpu{BP_DEVICE_CPU, 0};
 
@@ -60,29 +64,53 @@ TEST(MappoPaths, AgreeOnAgentsTruncatedOnTheirOwn) {
   Iteration it({.steps = 20, .has_cut_alone = true});
   ExpectEqualPaths(it, kLoss);
 }
+TEST(MappoPaths, AgreeOnNumbers) {
+  Iteration it(kContinuous);
+  ExpectEqualPaths(it, LossWith([](LossOptions* o) { o->entropy_coeff = .3; }));
+}
+TEST(MappoPaths, AgreeOnNumbersChoicesAndBits) {
+  Iteration it(kMixed);
+  ExpectEqualPaths(it, LossWith([](LossOptions* o) { o->entropy_coeff = .3; }));
+}
 TEST(MappoPaths, AgreeWithoutMaskAliveAndEnds) {
   Iteration it({.has_mask = false, .has_alive = false, .has_ended = false});
   ExpectEqualPaths(it, kLoss);
 }
 
-TEST(MappoTorch, ActsAsTheKernelsDo) {
-  Iteration it({.rows = 20});
+void ExpectNear(const std::vector<float>& a, const std::vector<float>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-5) << i;
+}
+
+void ExpectTheKernelsActions(const AgentShape& shape) {
+  Iteration it(shape);
   const auto actor = MakeTorchActor(it.net, it.shape, kCpu, &it.host);
   actor->Refresh(it.params.data());
+  AgentRollout& r = it.rollout;
   for (const uint32_t flags : {BP_ACT_EXPLORE, BP_ACT_GREEDY}) {
     it.Act(0, 20, flags);
-    const auto actions = it.rollout.action.data;
-    const auto logps = it.rollout.logp.data;
+    const auto actions = r.action.data;
+    const auto bits = r.bits.data;
+    const std::vector<float> logps = r.logp.data, numbers = r.numbers.data, raw = r.raw.data;
+    for (auto* each : {&r.logp.data, &r.numbers.data, &r.raw.data}) std::fill(each->begin(), each->end(), 9.f);
+    std::fill(r.bits.data.begin(), r.bits.data.end(), 9);
+    if (shape.actions > 0) std::fill(r.action.data.begin(), r.action.data.end(), 9);
     for (int64_t t = 0; t < it.env.shape.steps; ++t) {
-      bp_tensor in[] = {it.rollout.obs.Entry(t), it.rollout.mask.Entry(t), it.rollout.alive.Entry(t)};
-      bp_tensor out[] = {it.rollout.action.Entry(t), it.rollout.logp.Entry(t)};
-      bp_tensor *ins[] = {&in[0], &in[1], &in[2]}, *outs[] = {&out[0], &out[1]};
+      std::vector<bp_tensor> in = r.In(t), out = r.Out(t);
+      std::vector<bp_tensor*> ins = r.Pointers(in), outs = r.Pointers(out);
       for (uint64_t row : {0, 10})
-        actor->Act({sizeof(bp_act), flags, row, row + 10, 0, 11, static_cast<uint64_t>(t), ins, outs});
+        actor->Act({sizeof(bp_act), flags, row, row + 10, 0, 11, static_cast<uint64_t>(t), ins.data(), outs.data()});
     }
-    EXPECT_EQ(it.rollout.action.data, actions);
-    for (size_t i = 0; i < logps.size(); ++i) EXPECT_NEAR(it.rollout.logp.data[i], logps[i], 1e-5);
+    EXPECT_EQ(r.action.data, actions);
+    EXPECT_EQ(r.bits.data, bits);
+    ExpectNear(r.logp.data, logps), ExpectNear(r.numbers.data, numbers), ExpectNear(r.raw.data, raw);
   }
+}
+
+TEST(MappoTorch, ActsAsTheKernelsDo) {
+  ExpectTheKernelsActions({.rows = 20});
+  ExpectTheKernelsActions(kContinuous);
+  ExpectTheKernelsActions(kMixed);
 }
 
 TEST(MappoTorch, MixedPrecisionIsNearAndEndsWithTheGradient) {

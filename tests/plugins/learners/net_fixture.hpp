@@ -15,7 +15,11 @@ namespace backplane::ppo {
 
 // Describes a shape in a test's name; without it, GoogleTest prints the bytes.
 inline void PrintTo(const NetShape& shape, std::ostream* out) {
-  *out << (shape.discrete ? "Discrete" : shape.sde ? "Sde" : "Gaussian") << (shape.shared ? "Shared" : "");
+  *out << (!shape.distributions.each.empty() ? "Several"
+           : shape.discrete                  ? "Discrete"
+           : shape.sde                       ? "Sde"
+                                             : "Gaussian")
+       << (shape.shared ? "Shared" : "");
 }
 
 namespace net_fixture {
@@ -29,6 +33,21 @@ inline NetShape Shape(bool discrete, bool shared = false, bool sde = false, Acti
           .shared = shared,
           .activation = activation,
           .sde = sde};
+}
+
+// Two numbers, a choice of three, two bits, a choice of two, and one more number.
+inline NetShape SeveralActions(bool shared = false) {
+  NetShape shape = Shape(false, shared);
+  for (const auto& [kind, n] :
+       {std::pair{Kind::kGaussian, 2}, {Kind::kChoice, 3}, {Kind::kBits, 2}, {Kind::kChoice, 2}, {Kind::kGaussian, 1}})
+    shape.distributions.Add(kind, n);
+  return shape;
+}
+
+// Two images, one of them with its channels first, in addition to the numbers.
+inline NetShape WithImages(NetShape shape) {
+  shape.images = {{40, 36, 3, false}, {36, 44, 2, true}};
+  return shape;
 }
 
 constexpr LossOptions kLoss{{.clip = .2, .vf_clip = .2, .huber_delta = 0, .entropy_coeff = 0, .vf_coeff = .5}, true};
@@ -47,13 +66,13 @@ class RandomBatch {
   RandomBatch(const Net& net, int64_t n, uint64_t seed, bool masked = false)
       : params(net.size),
         obs(n * net.obs),
-        action(n * net.actions),
+        action(n * net.action.numbers),
         logp(n),
         advantage(n),
         ret(n),
         value(n),
-        choice(n),
-        mask(n * net.actions, 1),
+        choice(n * net.action.choices),
+        mask(n * net.action.flags, 1),
         n_(n),
         net_(net),
         masked_(masked) {
@@ -61,31 +80,54 @@ class RandomBatch {
     const auto fill = [&](std::vector<T>& to, double scale, double shift = 0) {
       for (T& x : to) x = static_cast<T>(shift + scale * bp_rng_normal(&rng));
     };
-    fill(params, .3), fill(obs, 1), fill(action, 1), fill(advantage, 2, .5), fill(ret, 1), fill(value, 1);
+    fill(params, .3);
+    for (const Vision& vision : net.visions) {  // deep layers of such weights would explode
+      for (int64_t i = vision.begin; i < vision.end; ++i) params[i] *= static_cast<T>(.2);
+      auto& to = pixels.emplace_back(n * vision.image.size());
+      for (uint8_t& x : to) x = static_cast<uint8_t>(bp_rng_below(&rng, 256));
+    }
+    fill(obs, 1), fill(action, 1), fill(advantage, 2, .5), fill(ret, 1), fill(value, 1);
     for (int64_t i = 0; i < net.log_stds(); ++i)
       params[net.log_std + i] = static_cast<T>(-.4 + .1 * static_cast<double>(i % 5));
     fill(logp, .5, net.discrete ? -1.1 : -4);
-    for (int64_t i = 0; i < n; ++i) {
-      choice[i] = static_cast<int64_t>(bp_rng_below(&rng, net.actions));
-      if (i % 2) mask[i * net.actions + (choice[i] + 1) % net.actions] = 0;
-    }
+    for (int64_t i = 0; i < n; ++i)
+      for (const Distribution& part : net.action.each) Choose(part, i, &rng);
   }
   Minibatch<T> View() const {
     return {n_,
             obs.data(),
-            net_.discrete ? nullptr : action.data(),
-            net_.discrete ? choice.data() : nullptr,
+            net_.action.numbers > 0 ? action.data() : nullptr,
+            net_.action.choices > 0 ? choice.data() : nullptr,
             masked_ ? mask.data() : nullptr,
             logp.data(),
             advantage.data(),
             ret.data(),
-            value.data()};
+            value.data(),
+            nullptr,
+            nullptr,
+            nullptr,
+            Images()};
+  }
+  std::vector<Pixels> Images() const {
+    std::vector<Pixels> images;
+    for (size_t i = 0; i < pixels.size(); ++i) images.push_back({pixels[i].data(), 1, net_.visions[i].image.size(), 0});
+    return images;
   }
   std::vector<T> params, obs, action, logp, advantage, ret, value;
   std::vector<int64_t> choice;
   std::vector<uint8_t> mask;
+  std::vector<std::vector<uint8_t>> pixels;  // of each image
 
  private:
+  void Choose(const Distribution& part, int64_t i, bp_rng* rng) {
+    int64_t* const to = choice.data() + i * net_.action.choices + part.choice;
+    if (part.kind == Kind::kBits)
+      for (int64_t k = 0; k < part.n; ++k) to[k] = bp_rng_uniform(rng) < .5;
+    if (part.kind != Kind::kChoice) return;
+    *to = static_cast<int64_t>(bp_rng_below(rng, part.n));
+    if (i % 2) mask[i * net_.action.flags + part.flag + (*to + 1) % part.n] = 0;
+  }
+
   int64_t n_;
   Net net_;
   bool masked_;

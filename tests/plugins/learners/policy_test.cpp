@@ -1,11 +1,11 @@
 // Gaussian actions, as they are drawn.
-#include "policy.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-namespace backplane::ppo {
+#include "on_policy/gaussian.hpp"
+
+namespace backplane::on_policy {
 namespace {
 
 TEST(Policy, GaussianLogProbabilityAgreesWithTheReference) {
@@ -36,4 +36,4 @@ TEST(Policy, NormalsHaveTheMomentsOfTheNormalDistribution) {
 }
 
 }  // namespace
-}  // namespace backplane::ppo
+}  // namespace backplane::on_policy

@@ -8,10 +8,13 @@
 #include <limits>
 
 #include "learners/ars/state.hpp"
+#include "learners/dqn/epsilon.hpp"
+#include "learners/dqn/state.hpp"
 #include "learners/mappo/state.hpp"
 #include "learners/ppo/state.hpp"
 #include "learners/sac/state.hpp"
 #include "learners/seq2seq/state.hpp"
+#include "learners/td3/state.hpp"
 
 namespace backplane {
 namespace {
@@ -161,6 +164,27 @@ TEST(SavedMappo, IsReadAndHeldToItsShape) {
   EXPECT_THAT(Refusal(state(2, kNaN), read), HasSubstr("statistics of returns"));
 }
 
+TEST(SavedMappo, WithOtherActionsNamesTheDistributions) {
+  using on_policy::Kind;
+  on_policy::Distributions action;
+  action.Add(Kind::kGaussian, 2), action.Add(Kind::kChoice, 3);
+  const auto shape = [](const on_policy::Distributions& of, int64_t memory) {
+    return mappo::ShapeOf(mappo::Net(
+        {.obs = 4, .state = 0, .actions = 0, .hidden = {5}, .vf_hidden = {7}, .memory = memory, .distributions = of}));
+  };
+  Bytes saved;
+  saved.U({0x324F50504D5042, 1, 4, 0, 5, 6, 2, 0, 2, 1, 3, 1, 5, 1, 7});
+  const auto read = [&](const rl::SavedShape& as) {
+    return Refusal(saved.text, [&](const bp::Reader& reader) { as.Expect(reader); });
+  };
+  EXPECT_EQ(read(shape(action, 6)), "");
+  EXPECT_THAT(read(shape(action, 0)), HasSubstr("size of the memory: expected 0, got 6"));
+  EXPECT_EQ(shape(action, 6).size(), saved.text.size());
+  on_policy::Distributions other;
+  other.Add(Kind::kBits, 2), other.Add(Kind::kChoice, 3);
+  EXPECT_THAT(read(shape(other, 6)), HasSubstr("kind of a distribution (0 numbers, 1 choice, 2 bits): expected 2, got 0"));
+}
+
 // An observation, an action, no hidden layers: 4 numbers of the actor (means and deviations), 6 of the critics.
 class SavedSac : public testing::Test {
  protected:
@@ -204,6 +228,74 @@ TEST_F(SavedSac, PolicyHasTheMeansApart) {
   sac::Trainer<float> other{sac::Net({1, 1, {}, {}}), {}, sac::Temperature(1, true, -1), on_policy::OnOneThread(), ""};
   EXPECT_EQ(Refusal(policy, [&](const bp::Reader& reader) { sac::ReadPolicy(reader, &other); }), "");
   EXPECT_EQ(Written([&](const bp::Writer& writer) { sac::WritePolicy(writer, other); }), policy);
+}
+
+// An observation, an action, no hidden layers: 2 numbers of the actor, 6 of the critics.
+TEST(SavedTd3, IsReadAndHeldToItsShape) {
+  td3::Trainer<float> trainer(td3::Net({1, 1, {}, {}}), {}, on_policy::OnOneThread(), "");
+  const auto state = [](float actor, float critic) {
+    Bytes b;
+    b.U({0x314433542D5042, 0, 1, 1, 0, 0});
+    b.U({2}).F({1, 2}).U({2}).F({0, .5f}).U({2}).F({1, 1}).U({7});
+    b.U({6}).F({1, 2, 3, 4, 5, 6}).U({6}).F({0, 0, 0, 0, 0, .5f}).U({6}).F({1, 1, 1, 1, 1, 1}).U({7});
+    return b.U({2}).F({1, actor}).U({6}).F({1, 2, 3, 4, 5, critic}).U({9}).text;
+  };
+  const auto read = [&](const bp::Reader& reader) { td3::ReadTrainer(reader, &trainer); };
+  CheckBytes(state(8, 6), 7, read, [&](const bp::Writer& writer) { td3::WriteTrainer(writer, trainer); });
+  EXPECT_EQ(trainer.actor_target()[1], 8);
+  EXPECT_EQ(trainer.targets()[5], 6);
+  EXPECT_EQ(trainer.updates(), 9u);
+  // A policy has no target actor, so it is read as a copy.
+  const std::string policy = Written([&](const bp::Writer& writer) { td3::WritePolicy(writer, trainer); });
+  EXPECT_EQ(Refusal(policy, [&](const bp::Reader& reader) { td3::ReadPolicy(reader, &trainer); }), "");
+  EXPECT_EQ(trainer.actor_target(), (std::vector<float>{1, 2}));
+  EXPECT_THAT(Refusal(state(static_cast<float>(kNaN), 6), read), HasSubstr("the actor's target network: expected finite"));
+  EXPECT_THAT(Refusal(state(8, static_cast<float>(kNaN)), read), HasSubstr("target networks: expected finite"));
+}
+
+// An observation, two choices and a value of the observation, no hidden layers: 6 numbers.
+class SavedDqn : public testing::Test {
+ protected:
+  static std::string State(float target = 6) {
+    Bytes b;
+    b.U({0x314E51442D5042, 2, 1, 2, 0});
+    b.U({6}).F({1, 2, 3, 4, 5, 6}).U({6}).F({0, 0, 0, 0, 0, .5f}).U({6}).F({1, 1, 1, 1, 1, 1}).U({7});
+    return b.U({6}).F({1, 2, 3, 4, 5, target}).U({9}).text;
+  }
+  static dqn::Trainer<float> Made() {
+    return {dqn::Net({.obs = 1, .choices = 2, .hidden = {}, .dueling = true}), {}, on_policy::OnOneThread(), ""};
+  }
+  dqn::Trainer<float> trainer_ = Made();
+};
+
+TEST_F(SavedDqn, IsReadAndHeldToItsShape) {
+  const auto read = [&](const bp::Reader& reader) { dqn::ReadTrainer(reader, &trainer_); };
+  CheckBytes(State(), 6, read, [&](const bp::Writer& writer) { dqn::WriteTrainer(writer, trainer_); });
+  EXPECT_EQ(trainer_.target()[5], 6);
+  EXPECT_EQ(trainer_.updates(), 9u);
+  EXPECT_THAT(Refusal(State(static_cast<float>(kNaN)), read), HasSubstr("target network: expected finite"));
+}
+
+// The policy's head is written as a layer of the choices, then one of the value: weights [in, choices], biases [choices].
+TEST_F(SavedDqn, PolicyHasTheChoicesApart) {
+  ASSERT_EQ(Refusal(State(), [&](const bp::Reader& reader) { dqn::ReadTrainer(reader, &trainer_); }), "");
+  const std::string policy = Written([&](const bp::Writer& writer) { dqn::WritePolicy(writer, trainer_); });
+  Bytes wanted;
+  wanted.U({0x314E51442D5042, 2, 1, 2, 0, 6}).F({1, 2, 4, 5, 3, 6});
+  EXPECT_EQ(policy.substr(0, wanted.text.size()), wanted.text);
+  dqn::Trainer<float> other = Made();
+  EXPECT_EQ(Refusal(policy, [&](const bp::Reader& reader) { dqn::ReadPolicy(reader, &other); }), "");
+  EXPECT_EQ(Written([&](const bp::Writer& writer) { dqn::WritePolicy(writer, other); }), policy);
+}
+
+TEST(SavedEpsilon, HoldsNoImpossibleNumber) {
+  const auto why = [](double frames, double done) {
+    dqn::Epsilon epsilon(1, 0, 100, 1);
+    return Refusal(Bytes().D({frames, done}).text, [&](const bp::Reader& reader) { epsilon.Load(reader); });
+  };
+  EXPECT_EQ(why(50, .5), "");
+  EXPECT_THAT(why(kNaN, .5), HasSubstr("the frames over which epsilon falls"));
+  EXPECT_THAT(why(50, -1), HasSubstr("epsilon's progress"));
 }
 
 TEST(SavedArs, IsReadAndHeldToItsShape) {

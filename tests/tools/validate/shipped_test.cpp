@@ -13,10 +13,38 @@ namespace {
 using test_support::Validated;
 
 const char* const kShipped[] = {
-    "env_ant",         "env_cartpole",         "env_half_cheetah",  "env_humanoid",        "env_mountain_car_continuous",
-    "env_pendulum",    "env_quadruped_stand",  "env_summarization", "env_uav_grid",        "env_uav_grid_tensor",
-    "learner_ars",     "learner_mappo",        "learner_ppo",       "learner_random",      "learner_sac",
-    "learner_seq2seq", "learner_uav_scripted", "monitor_resources", "monitor_tensorboard", "monitor_trace",
+    "env_acrobot",
+    "env_ant",
+    "env_cartpole",
+    "env_half_cheetah",
+    "env_hopper",
+    "env_humanoid",
+    "env_humanoid_standup",
+    "env_inverted_double_pendulum",
+    "env_inverted_pendulum",
+    "env_mountain_car",
+    "env_mountain_car_continuous",
+    "env_pendulum",
+    "env_pusher",
+    "env_quadruped_stand",
+    "env_reacher",
+    "env_summarization",
+    "env_swimmer",
+    "env_uav_grid",
+    "env_uav_grid_tensor",
+    "env_walker2d",
+    "learner_ars",
+    "learner_dqn",
+    "learner_mappo",
+    "learner_ppo",
+    "learner_random",
+    "learner_sac",
+    "learner_seq2seq",
+    "learner_td3",
+    "learner_uav_scripted",
+    "monitor_resources",
+    "monitor_tensorboard",
+    "monitor_trace",
 };
 
 // Each case would start an interpreter per instance, three minutes in total: tests/plugins/envs and tests/end_to_end have their
@@ -35,11 +63,14 @@ TEST_P(ShippedPlugin, KeepsEveryRule) {
     for (const auto& [option, value] : needed.items()) plugin.Give(option, value);
   }
   // Small options keep the test short; findings do not depend on them.
+  const nlohmann::json replay = {{"horizon", 20},  {"learning_starts", 16}, {"batch_size", 16},
+                                 {"hidden", {16}}, {"buffer_size", 1000},   {"lr", 0.01}};
   const std::map<std::string, nlohmann::json> small = {
+      {"learner_dqn", replay},
       {"learner_mappo", {{"train_batch_size", 128}, {"hidden", {16}}}},
       {"learner_ppo", {{"train_batch_size", 256}, {"minibatch_size", 64}}},
-      {"learner_sac",
-       {{"horizon", 20}, {"learning_starts", 16}, {"batch_size", 16}, {"hidden", {16}}, {"buffer_size", 1000}, {"lr", 0.01}}},
+      {"learner_sac", replay},
+      {"learner_td3", replay},
       {"learner_seq2seq",
        {{"d_model", 16},
         {"encoder_layers", 1},

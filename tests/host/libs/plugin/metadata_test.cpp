@@ -107,9 +107,9 @@ TEST(ReadPlugins, RejectsAPluginForANewerHost) {
 TEST(ReadPlugins, RejectsUnknownNeeds) {
   EXPECT_THAT(
       NotRead(Fixture("env_needs_unknown_extension")),
-      HasSubstr("needs the host service 'org.example.teleport/1', which this host does not have; it has bp.host.facts/1, "
-                "bp.host.file/1, bp.host.gpus/1, bp.host.metrics/1, bp.host.parallel/1, bp.host.part/1, bp.host.phase/1, "
-                "bp.host.trial/1"));
+      HasSubstr("needs the host service 'org.example.teleport/1', which this host does not have; it has bp.host.env/1, "
+                "bp.host.facts/1, bp.host.file/1, bp.host.gpus/1, bp.host.metrics/1, bp.host.parallel/1, bp.host.part/1, "
+                "bp.host.phase/1, bp.host.trial/1"));
 }
 
 TEST(ReadPlugins, AcceptsAPluginWhoseNeedsTheHostMeets) {

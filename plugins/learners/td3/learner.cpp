@@ -1,0 +1,73 @@
+#include "learner.hpp"
+
+#include "backplane/rng.h"
+#include "nn/normals.hpp"
+#include "off_policy/biases.hpp"
+#include "rl/policy_form.hpp"
+
+namespace backplane::td3 {
+namespace {
+
+constexpr const char* kHint = "a smaller lr or reward may help";
+
+constexpr bp::MetricInfo kMetrics[] = {
+    {"train/critic_loss", nullptr, -1, "half the squared error of the critics, summed over both"},
+    {"train/actor_loss", nullptr, 0, "mean of -Q(s, a) of the first critic"},
+    {"train/q", nullptr, 0, "mean value of the sampled actions, over both critics"},
+    {"train/updates", nullptr, 0, "gradient steps of the iteration"},
+};
+
+}  // namespace
+
+Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, kOptions.Read(setup.config), rl::EnvShape(setup.env)) {}
+
+Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const rl::EnvShape& shape)
+    : Learner(setup, options, shape, MakeNet(options, shape)) {}
+
+Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const rl::EnvShape& shape, const Net& net)
+    : off_policy::Learner<Trainer<float>>(setup, options, shape, {"squashed", shape.actions},
+                                          Trainer<float>(net, TrainerOptionsOf(options), OnHost(setup.host), kHint),
+                                          net.actor_size + net.critics_size),
+      actor_(net, shape, options.action_noise),
+      metrics_(setup.host, kMetrics) {
+  float *const actor = trainer_.actor().params(), *const critics = trainer_.critics().params();
+  InitParams(net, seed_, actor, critics);
+  InitBiases({{&net.actor, actor}, {&net.critics[0], critics}, {&net.critics[1], critics}}, seed_);
+  trainer_.Refresh(true);
+  policy_form_ = rl::TextOf({.obs = {shape.obs_name},
+                             .action = shape.action_name,
+                             .layers = AllLayers(net.actor),
+                             .activation = options.activation,
+                             .numbers_at = ShapeOf(net).size() + sizeof(uint64_t),  // after their number
+                             .dtype = "float32",
+                             .head = rl::HeadOf(shape, /*squash=*/true)});
+}
+
+void Learner::Learn(uint64_t number) {
+  const int64_t n = batch_.n * trainer_.net().actions;
+  noise_.resize(static_cast<size_t>(n));
+  nn::FillNormals(bp_seed(seed_, BP_PURPOSE_LEARNER, 3, number), 0, n, noise_.data());
+  const UpdateStats stats = trainer_.Update(batch_, noise_.data());
+  metrics_.Record("train/critic_loss", stats.critic_loss);
+  if (stats.actor_stepped) metrics_.Record("train/actor_loss", stats.actor_loss);
+  metrics_.Record("train/q", stats.q);
+}
+
+void Learner::OnIteration(uint64_t updates) {
+  metrics_.Record("train/updates", static_cast<double>(updates));
+  trainer_.actor().RequireFiniteState();  // before the host saves the state in a checkpoint
+  trainer_.critics().RequireFiniteState();
+}
+
+void Learner::Tensors(bp::NamedTensors* out) const {
+  const Net& net = trainer_.net();
+  TellTower(net.actor, "actor", trainer_.actor().params(), out);
+  TellTower(net.actor, "actor_target", trainer_.actor_target().data(), out);
+  for (int q = 0; q < 2; ++q) TellTower(net.critics[q], "critic" + std::to_string(q + 1), trainer_.critics().params(), out);
+  for (int q = 0; q < 2; ++q) TellTower(net.critics[q], "target" + std::to_string(q + 1), trainer_.targets().data(), out);
+  trainer_.actor().Tell(out, "actor.");
+  trainer_.critics().Tell(out, "critics.");
+  out->AddNumber("updates", trainer_.updates());
+}
+
+}  // namespace backplane::td3
