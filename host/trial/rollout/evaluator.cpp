@@ -22,19 +22,19 @@ bool FloorsUse(const bp_channel& c) { return c.role == BP_ROLE_ACTION || c.role 
 
 }  // namespace
 
-std::vector<uint64_t> EpisodesOfChunks(uint64_t episodes, uint64_t chunk_rows) {
+std::vector<uint64_t> EpisodesOfChunks(uint64_t episodes, uint64_t rows, uint64_t chunk_rows) {
   std::vector<uint64_t> starts = {0};
-  while (starts.back() < episodes) {
-    const uint64_t left = episodes - starts.back();
-    starts.push_back(starts.back() + std::min(left, std::max(chunk_rows, left / kShareOfChunk)));
+  for (uint64_t begin = 0; begin < rows; begin += chunk_rows) {
+    const uint64_t own = std::min(chunk_rows, rows - begin), after = rows - begin - own, left = episodes - starts.back();
+    starts.push_back(starts.back() + (after == 0 ? left : std::min(std::max(own, left / kShareOfChunk), left - after)));
   }
   return starts;
 }
 
 uint64_t RowsForEpisodes(uint64_t episodes, uint64_t chunk_rows) {
-  const std::vector<uint64_t> starts = EpisodesOfChunks(episodes, chunk_rows);
   uint64_t rows = 0;
-  for (size_t i = 1; i < starts.size(); ++i) rows += std::min(chunk_rows, starts[i] - starts[i - 1]);
+  for (uint64_t left = episodes; left > 0; left -= std::min(left, std::max(chunk_rows, left / kShareOfChunk)))
+    rows += std::min(chunk_rows, left);
   return rows;
 }
 
@@ -71,7 +71,7 @@ void Evaluator::CapEpisodes(uint64_t steps) {
 
 void Evaluator::PlayEpisodes(uint64_t n) {
   episodes_ = n;
-  starts_ = EpisodesOfChunks(n, chunk_rows_);
+  starts_ = EpisodesOfChunks(n, env_.rows(), chunk_rows_);
 }
 
 void Evaluator::FindActions() {

@@ -52,9 +52,10 @@ struct EvaluationResult {
 };
 
 // The first episode of each chunk of rows, and `episodes` at the end. Early chunks play many episodes, so that their rows are
-// busy; late ones play one per row, so that threads end at about the same time. Independent of threads.
-std::vector<uint64_t> EpisodesOfChunks(uint64_t episodes, uint64_t chunk_rows);
-uint64_t RowsForEpisodes(uint64_t episodes, uint64_t chunk_rows);  // of these chunks; no row is without an episode
+// busy; late ones play at least one per row, so that threads end at about the same time. Independent of threads. `rows`: at
+// most `episodes`.
+std::vector<uint64_t> EpisodesOfChunks(uint64_t episodes, uint64_t rows, uint64_t chunk_rows);
+uint64_t RowsForEpisodes(uint64_t episodes, uint64_t chunk_rows);  // so many that late chunks play one episode per row
 
 class Evaluator {
  public:
@@ -75,9 +76,9 @@ class Evaluator {
   uint64_t chunk_rows() const { return chunk_rows_; }
   // The maximum length of an episode that the env does not end (SlotTracker::CapOf). 0, the default: no cap. [control]
   void CapEpisodes(uint64_t steps);
-  // Plays `n` episodes from first_episode on: a row that ends an episode starts the next one of its chunk. The env has the
-  // rows of RowsForEpisodes. A chunk's episodes are fixed, so results do not depend on threads. Every started episode counts.
-  // Not for an env that resets itself or steps all rows together. [control]
+  // Plays `n` episodes from first_episode on, at least one per row: a row that ends an episode starts the next one of its
+  // chunk. A chunk's episodes are fixed, so results do not depend on threads. Every started episode counts. Not for an env
+  // that resets itself or steps all rows together. [control]
   void PlayEpisodes(uint64_t n);
   uint64_t cap() const { return cap_; }
   // Truncates episodes of an env without a time limit at this time (NowNs). [control]

@@ -135,20 +135,31 @@ TEST(Evaluator, CapsEachOfSeveralEpisodesPerRow) {
 
 TEST(Evaluator, EarlyChunksPlayManyEpisodesAndLateOnesOnePerRow) {
   for (const uint64_t episodes : {1, 7, 8, 100, 1000, 12'345}) {
-    const std::vector<uint64_t> starts = EpisodesOfChunks(episodes, 8);
+    const std::vector<uint64_t> starts = EpisodesOfChunks(episodes, RowsForEpisodes(episodes, 8), 8);
     EXPECT_EQ(starts.front(), 0u);
     EXPECT_EQ(starts.back(), episodes);
     for (size_t i = 2; i < starts.size(); ++i) EXPECT_LE(starts[i] - starts[i - 1], starts[i - 1] - starts[i - 2]);
     EXPECT_LE(starts.back() - starts[starts.size() - 2], 8u);
     EXPECT_LE(starts[1], std::max(uint64_t{8}, episodes / 16));
   }
-  EXPECT_EQ(EpisodesOfChunks(20, 8), (std::vector<uint64_t>{0, 8, 16, 20}));
+  EXPECT_EQ(EpisodesOfChunks(20, 20, 8), (std::vector<uint64_t>{0, 8, 16, 20}));
   EXPECT_EQ(RowsForEpisodes(20, 8), 20u);
-  EXPECT_EQ(EpisodesOfChunks(40, 1),
-            (std::vector<uint64_t>{0,  2,  4,  6,  8,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
-                                   23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40}));
-  EXPECT_EQ(RowsForEpisodes(40, 1), 35u);
+  EXPECT_EQ(EpisodesOfChunks(35, 31, 1),
+            (std::vector<uint64_t>{0,  2,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17,
+                                   18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 35}));
   EXPECT_LT(RowsForEpisodes(1000, 8), 400u);
+}
+
+// Any number of rows plays all episodes, at least one per row.
+TEST(Evaluator, ChunksOfOtherNumbersOfRowsShareAllEpisodes) {
+  EXPECT_EQ(EpisodesOfChunks(100, 1, 1), (std::vector<uint64_t>{0, 100}));
+  EXPECT_EQ(EpisodesOfChunks(100, 100, 40), (std::vector<uint64_t>{0, 40, 80, 100}));
+  for (const uint64_t rows : {1, 3, 16, 99, 100}) {
+    const std::vector<uint64_t> starts = EpisodesOfChunks(100, rows, 3);
+    ASSERT_EQ(starts.size(), (rows + 2) / 3 + 1);
+    EXPECT_EQ(starts.back(), 100u);
+    for (size_t i = 1; i < starts.size(); ++i) EXPECT_GE(starts[i] - starts[i - 1], std::min<uint64_t>(3, rows - 3 * (i - 1)));
+  }
 }
 
 TEST(Evaluator, ReportsEachPlayedChunk) {
