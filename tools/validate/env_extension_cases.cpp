@@ -40,6 +40,7 @@ std::vector<std::byte> Get(DrivenEnv& env, const bp_env_snapshot_1& snapshot, ui
 }
 
 void SnapshotContinues(Subject& subject, CaseResult*) {
+  subject.NeedNoWrapper("its snapshot is a part of the chain's");
   constexpr uint64_t kBefore = 60, kAfter = 260;
   DrivenEnv env(subject, {.rows = 3}), copy(subject, {.rows = 3});
   const auto* snapshot = env.env().Extension<bp_env_snapshot_1>(BP_ENV_SNAPSHOT_1);

@@ -92,6 +92,7 @@ struct Newer {
 };
 
 void NewerHost(Subject& subject, CaseResult*) {
+  subject.NeedNoWrapper("this host has no env below it");
   if (const OptionInfo* option = subject.MissingOption())
     SkipCase(fmt::format("option '{0}' has no default; use --set {0}=VALUE", option->path));
   const PluginInfo& info = subject.info();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "backplane/ext/wrapper.h"
 #include "plugin/part.hpp"
 #include "rollout/phase_service.hpp"
 #include "validate/doing.hpp"
@@ -114,29 +115,44 @@ auto Subject::Made(Make&& make) {
 }
 
 std::unique_ptr<EnvInstance> Subject::MakeEnv(uint64_t rows, bool bare) {
-  return Made([&] { return std::make_unique<EnvInstance>(*module_, info_.id, sinks(bare), Options(), rows); });
+  return Made(
+      [&] { return std::make_unique<EnvInstance>(*module_, info_.id, sinks(bare), Options(), rows, MakeEnvBelow(rows)); });
+}
+
+bool Subject::IsWrapper() { return (module().descriptor(info_.id).flags & BP_FLAG_WRAPPER) != 0; }
+
+void Subject::NeedNoWrapper(const char* why) {
+  if (IsWrapper()) SkipCase(std::string("is a wrapper, and ") + why);
+}
+
+std::unique_ptr<EnvInstance> Subject::MakeEnvBelow(uint64_t rows) {
+  if (!IsWrapper()) return nullptr;
+  return setting_.env ? MakeGivenEnv(rows) : MakeOwnEnv(EnvsForLearners().descriptor(0)->id, rows);
+}
+
+std::unique_ptr<EnvInstance> Subject::MakeGivenEnv(uint64_t rows) {
+  if (!env_module_) {
+    const InCall loading(PluginCall::kEnvOfLearner);
+    env_module_ = WatchEnvOfLearner(LoadedModule::Load(setting_.env->file, torch_version_));
+  }
+  return std::make_unique<EnvInstance>(*env_module_, setting_.env->id, env_sinks_,
+                                       InstanceOptions{setting_.env_options, {}, "env.options"}, rows);
+}
+
+std::unique_ptr<EnvInstance> Subject::MakeOwnEnv(const std::string& id, uint64_t rows) {
+  if (!env_module_) env_module_ = LoadedModule::FromTable(EnvsForLearners());
+  return std::make_unique<EnvInstance>(*env_module_, id, env_sinks_,
+                                       InstanceOptions{nlohmann::json::object(), {}, "env.options"}, rows);
 }
 
 std::unique_ptr<EnvInstance> Subject::MakeEnvFor(uint64_t rows) {
   module();
-  if (setting_.env) {
-    if (!env_module_) {
-      const InCall loading(PluginCall::kEnvOfLearner);
-      env_module_ = WatchEnvOfLearner(LoadedModule::Load(setting_.env->file, torch_version_));
-    }
-    return std::make_unique<EnvInstance>(*env_module_, setting_.env->id, env_sinks_,
-                                         InstanceOptions{setting_.env_options, {}, "env.options"}, rows);
-  }
-  if (!env_module_) env_module_ = LoadedModule::FromTable(EnvsForLearners());
-  const auto make = [&](const std::string& id) {
-    return std::make_unique<EnvInstance>(*env_module_, id, env_sinks_,
-                                         InstanceOptions{nlohmann::json::object(), {}, "env.options"}, rows);
-  };
-  if (!env_id_.empty()) return make(env_id_);
+  if (setting_.env) return MakeGivenEnv(rows);
+  if (!env_id_.empty()) return MakeOwnEnv(env_id_, rows);
   std::string& why_not = why_no_env_ = "";
   for (uint32_t i = 0; i < EnvsForLearners().count(); ++i) {
     const std::string id = EnvsForLearners().descriptor(i)->id;
-    std::unique_ptr<EnvInstance> env = make(id);
+    std::unique_ptr<EnvInstance> env = MakeOwnEnv(id, rows);
     NowDoing("create for " + id);
     try {
       probe_ = std::make_unique<LearnerInstance>(*module_, info_.id, sinks_, Options(), *env, seed());
@@ -179,7 +195,7 @@ void Subject::TryCreate(const nlohmann::json& options) {
   switch (info_.kind) {
     case BP_KIND_ENV: {
       NowDoing("create");
-      const EnvInstance env(*module_, info_.id, sinks_, with, 3);
+      const EnvInstance env(*module_, info_.id, sinks_, with, 3, MakeEnvBelow(3));
       break;
     }
     case BP_KIND_LEARNER: {

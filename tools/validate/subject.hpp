@@ -51,10 +51,14 @@ class Subject {
   const HostSinks& sinks(bool bare = false) { return bare ? bare_sinks_ : sinks_; }
   const std::filesystem::path& folder() const { return folder_; }
 
+  // Ends the case of a wrapper as SKIPPED, for this reason.
+  void NeedNoWrapper(const char* why);
+
   const OptionInfo* MissingOption() const;  // a required option without a value; NULL: none
   InstanceOptions Options() const { return {setting_.options, {}, "options"}; }
 
-  // Ends the case as SKIPPED if the first instance of a process cannot be created: the case `create` reports the reason.
+  // A wrapper is made over the user's env, or over the validator's first one. Ends the case as SKIPPED if the first instance of
+  // a process cannot be created: the case `create` reports the reason.
   std::unique_ptr<EnvInstance> MakeEnv(uint64_t rows, bool bare = false);
   // An env for a learner: the user's, or the validator's first one that suits the learner.
   std::unique_ptr<EnvInstance> MakeEnvFor(uint64_t rows);
@@ -73,6 +77,10 @@ class Subject {
   const void* OpenPart(const std::string& plugin_id, const std::string& name);
   template <class Make>
   auto Made(Make&& make);
+  bool IsWrapper();
+  std::unique_ptr<EnvInstance> MakeEnvBelow(uint64_t rows);  // NULL: the plugin is no wrapper
+  std::unique_ptr<EnvInstance> MakeGivenEnv(uint64_t rows);
+  std::unique_ptr<EnvInstance> MakeOwnEnv(const std::string& id, uint64_t rows);
 
   const PluginInfo& info_;
   const ValidateSetting& setting_;

@@ -343,7 +343,7 @@ Command ValidateCommand() {
         .Within(0.1, 86400.0)
         .ShowsDefault();
     add->Add("-s,--set", "NAME=VALUE", &args->set, "Set an option of the plugin; may be repeated");
-    add->Add("--env", "ENV", &args->env, "Env for a learner, instead of the validator's own");
+    add->Add("--env", "ENV", &args->env, "Env for a learner or below a wrapper, instead of the validator's own");
     add->Add("--env-set", "NAME=VALUE", &args->env_set, "Set an option of that env; may be repeated");
     add->PluginPath(&args->plugin_path);
     add->Check([args] { return std::string(args->name.empty() && !args->list ? "FILE is required" : ""); });

@@ -14,8 +14,13 @@ using test_support::Validated;
 
 const char* const kShipped[] = {
     "env_acrobot",
+    "env_action_repeat",
     "env_ant",
     "env_cartpole",
+    "env_catch",
+    "env_clip_reward",
+    "env_flatten",
+    "env_frame_stack",
     "env_half_cheetah",
     "env_hopper",
     "env_humanoid",
@@ -28,8 +33,10 @@ const char* const kShipped[] = {
     "env_pusher",
     "env_quadruped_stand",
     "env_reacher",
+    "env_sticky_actions",
     "env_summarization",
     "env_swimmer",
+    "env_time_limit",
     "env_uav_grid",
     "env_uav_grid_tensor",
     "env_walker2d",
@@ -66,6 +73,7 @@ TEST_P(ShippedPlugin, KeepsEveryRule) {
   const nlohmann::json replay = {{"horizon", 20},  {"learning_starts", 16}, {"batch_size", 16},
                                  {"hidden", {16}}, {"buffer_size", 1000},   {"lr", 0.01}};
   const std::map<std::string, nlohmann::json> small = {
+      {"env_time_limit", {{"max_episode_steps", 4}}},
       {"learner_dqn", replay},
       {"learner_mappo", {{"train_batch_size", 128}, {"hidden", {16}}}},
       {"learner_ppo", {{"train_batch_size", 256}, {"minibatch_size", 64}}},
