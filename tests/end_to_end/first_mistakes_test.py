@@ -24,7 +24,7 @@ DRY = ("run", "gate", "compare", "tune")  # commands with --dry-run
 FILES = {
     "01_zoo_file": ((4, 13), ["env: CartPole-v1", "learner: *", "budget: *"]),
     "02_atari_env": ((5, 5), ["env: {plugin: gymnasium, options: {id: ALE/Breakout-v5}}"]),
-    "03_td3": ((6, 6), ["learner: *"]),
+    "03_a2c": ((6, 6), ["learner: *"]),
     "04_hydra_defaults": ((4, 6), ["base: configs/ppo/cartpole.yaml"]),
     "05_interpolation": (10, ["sweep: {derive: {learner.options.minibatch_size: learner.options.train_batch_size}}"]),
     "06_option_beside_plugin": ((8, 9), ["  options: {gamma: 0.98, num_epochs: 20}"]),
@@ -82,7 +82,7 @@ TABLE = {
     f"{CARTPOLE} -o elsewhere --dry-run": None,
     f"{CARTPOLE} -s seed=3 -j 1 -q --dry-run": None,
     f"{CARTPOLE} seed=[0,1]": "--set 'sweep.seeds=[0, 1]'",
-    f"{CARTPOLE} learner=td3": "--set learner=*",
+    f"{CARTPOLE} learner=a2c": "--set learner=*",
     f"{CARTPOLE} monitors=[wandb]": "--set 'monitors=[tensorboard]'",
     f"{CARTPOLE} learner.options.n_steps=2048": "--set learner.options.train_batch_size=2048",
     f"{CARTPOLE} learner.options.num_steps=2048": "--set learner.options.train_batch_size=2048",

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "backplane/ext/wrapper.h"
 #include "config/loader.hpp"
 #include "contract/schema.hpp"
 
@@ -34,6 +35,7 @@ inline std::string OtherValue(const HostKey& key) {
   if (key.path == "checkpoint.best.metric") return "eval/return";
   if (key.path == "checkpoint.best.direction") return "minimize";
   if (key.path == "schedule_budget") return "{iterations: 2}";
+  if (key.path == "env.wrappers") return "[{stack: 2}]";
   switch (key.type) {
     case ValueType::kNumber: return "0.5";
     case ValueType::kInteger:
@@ -71,6 +73,7 @@ class ConfigTest : public ::testing::Test {
     lr.aliases = {"learning_rate", "alpha"};
     Add(BP_KIND_ENV, "walker", {Option("reward", BP_PARAM_F64, "1.0"), Option("legs", BP_PARAM_I64, "4", "[1,8]")});
     Add(BP_KIND_ENV, "swimmer", {Option("reward", BP_PARAM_F64, "0.5"), Option("fins", BP_PARAM_I64, "2")});
+    Add(BP_KIND_ENV, "stack", {Option("frames", BP_PARAM_I64, "4")}).flags = BP_FLAG_WRAPPER;
     Add(BP_KIND_LEARNER, "climber",
         {lr, Option("epochs", BP_PARAM_I64, "10", "[1,)"), Option("hidden", BP_PARAM_I64_LIST, "[64, 64]", "[1,)"),
          Option("norm", BP_PARAM_BOOL, "true"), Option("device", BP_PARAM_ENUM, "cpu", "cpu|cuda"),

@@ -127,7 +127,8 @@ TEST_F(ScopeTest, RejectsBatchKeysInAStage) {
 TEST_F(ScopeTest, RejectsBatchKeysAndTheSubjectInAPreset) {
   for (const HostKey& key : HostKeys()) {
     if (!key.recorded()) continue;
-    const bool subject = key.path == "seed" || key.path == "monitors" || key.path.ends_with(".plugin") || key.of_command;
+    const bool subject = key.path == "seed" || key.path == "monitors" || key.path == "env.wrappers" ||
+                         key.path.ends_with(".plugin") || key.of_command;
     EXPECT_EQ(Refused(ErrorsWithPreset(Nested(key)), "cannot be in a preset"), subject || key.scope == Scope::kBatch)
         << Nested(key);
   }
