@@ -5,7 +5,7 @@
 #include "backplane/env.hpp"
 
 // The rules, in pixels and whole numbers: equal on every machine.
-namespace catching {
+namespace ball_catch {
 
 constexpr int kSide = 84, kFrames = 4, kPixels = kSide * kSide;
 constexpr int kBall = 4, kWidth = 12, kHeight = 3, kTop = kSide - 4;  // of the paddle's upper edge
@@ -58,11 +58,11 @@ inline void Draw(const State& state, uint8_t* pixels) {
   }
 }
 
-}  // namespace catching
+}  // namespace ball_catch
 
 class Catch {
  public:
-  static constexpr bp::About kAbout{.id = "env.catch",
+  static constexpr bp::About kAbout{.id = "env.ball_catch",
                                     .version = "1.0.0",
                                     .summary = "Catch balls that fall, seen as images of 84 x 84 pixels.",
                                     .flags = BP_FLAG_MANY_ROWS,
@@ -84,19 +84,19 @@ class Catch {
       Row& row = rows_[r];
       row = {{}, bp::Rng(seeds[r])};
       row.state.left = balls_;
-      catching::Drop(&row.rng, &row.state);
-      row.state.now().paddle = (catching::kSide - catching::kWidth) / 2;
-      row.state.frames.fill(catching::Frame(row.state.now()));
-      catching::Draw(row.state, slot.Row(obs_, r).data());
+      ball_catch::Drop(&row.rng, &row.state);
+      row.state.now().paddle = (ball_catch::kSide - ball_catch::kWidth) / 2;
+      row.state.frames.fill(ball_catch::Frame(row.state.now()));
+      ball_catch::Draw(row.state, slot.Row(obs_, r).data());
     }
   }
 
   void Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
     for (uint64_t r = begin; r < end; ++r) {
       Row& row = rows_[r];
-      slot.Row(reward_, r)[0] = catching::Advance(slot.Row(action_, r)[0], &row.rng, &row.state);
+      slot.Row(reward_, r)[0] = ball_catch::Advance(slot.Row(action_, r)[0], &row.rng, &row.state);
       slot.Row(terminated_, r)[0] = row.state.left == 0;
-      catching::Draw(row.state, slot.Row(obs_, r).data());
+      ball_catch::Draw(row.state, slot.Row(obs_, r).data());
     }
   }
 
@@ -111,33 +111,33 @@ class Catch {
 
   // Pictures: four pixels each.
   static constexpr int kScale = 4;
-  bp::PictureSize SizeOfPicture() const { return {kScale * catching::kSide, kScale * catching::kSide}; }
+  bp::PictureSize SizeOfPicture() const { return {kScale * ball_catch::kSide, kScale * ball_catch::kSide}; }
   double SecondsOfStep() const { return 1 / 30.0; }
   void DrawFrame(uint64_t row, std::string* out) const {
-    const catching::Frame& now = rows_[row].state.now();
+    const ball_catch::Frame& now = rows_[row].state.now();
     const auto box = [&](int x, int y, int width, int height, const char* color) {
       bp::Print(out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\"/>", kScale * x, kScale * y, kScale * width,
                 kScale * height, color);
     };
-    box(now.paddle, catching::kTop, catching::kWidth, catching::kHeight, "#33465c");
-    box(now.ball_x, now.ball_y, catching::kBall, catching::kBall, "#d55e00");
+    box(now.paddle, ball_catch::kTop, ball_catch::kWidth, ball_catch::kHeight, "#33465c");
+    box(now.ball_x, now.ball_y, ball_catch::kBall, ball_catch::kBall, "#d55e00");
   }
 
  private:
   struct Row {
-    catching::State state;
+    ball_catch::State state;
     bp::Rng rng{0};
   };
   static bp::EnvSpec SpecOf(const Options& options) {
     bp::EnvSpec spec;
     spec.Add<uint8_t>({.role = BP_ROLE_OBS,
                        .name = "obs",
-                       .shape = {catching::kFrames, catching::kSide, catching::kSide},
+                       .shape = {ball_catch::kFrames, ball_catch::kSide, ball_catch::kSide},
                        .low = {0},
                        .high = {255}});
     return spec.ActionDiscrete(3).Reward(-1, 1).Terminated().MaxEpisodeSteps(options.balls * kFallSteps + 1);
   }
-  static constexpr int64_t kFallSteps = (catching::kTop - catching::kBall) / catching::kFall + 1;
+  static constexpr int64_t kFallSteps = (ball_catch::kTop - ball_catch::kBall) / ball_catch::kFall + 1;
 
   bp::EnvSpec spec_;
   bp::Handle<uint8_t> obs_ = spec_.Get<uint8_t>(BP_ROLE_OBS), terminated_ = spec_.Get<uint8_t>(BP_ROLE_TERMINATED);

@@ -7,7 +7,7 @@
 
 namespace {
 
-const std::string kCatch = BACKPLANE_PLUGIN_DIR "/env_catch.so";
+const std::string kCatch = BACKPLANE_PLUGIN_DIR "/env_ball_catch.so";
 constexpr int kSide = 84, kPixels = kSide * kSide;
 
 const uint8_t* Frame(harness::Env& env, int frame) { return env.At<uint8_t>("obs") + frame * kPixels; }
