@@ -48,18 +48,18 @@ void SetJson(const std::string& path, const json& value, Node* root, Errors* err
     SetPath(root, path, node->mark, *node);
 }
 
-// Takes the option kWrappers and reads it like an experiment file does.
+// Takes the option kWrapperChain and reads it like an experiment file does.
 void ReadWrappers(json* options, Values* host, EnvToOpen* env, Errors* errors) {
-  if (!options->is_object() || !options->contains(kWrappers)) return;
-  const json given = (*options)[kWrappers];
-  options->erase(kWrappers);
+  if (!options->is_object() || !options->contains(kWrapperChain)) return;
+  const json given = (*options)[kWrapperChain];
+  options->erase(kWrapperChain);
   if (!given.is_array())
-    throw TrialFailure(BP_E_CONFIG, "", std::string(kWrappers) + ": expected a list, got " + JsonText(given));
+    throw TrialFailure(BP_E_CONFIG, "", std::string(kWrapperChain) + ": expected a list, got " + JsonText(given));
   Node root;
   root.kind = Node::Kind::kMap;
-  SetJson(kWrappers, given, &root, errors);
+  SetJson(kWrapperChain, given, &root, errors);
   for (size_t i = 0; i < given.size(); ++i) {
-    const std::string path = std::string(kWrappers) + "." + std::to_string(i);
+    const std::string path = std::string(kWrapperChain) + "." + std::to_string(i);
     Node* const item = FindPath(&root, path);
     if (item == nullptr) return;
     ReadWrapper(item, errors);

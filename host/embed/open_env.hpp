@@ -25,7 +25,7 @@ std::string EnvListText();
 inline constexpr char kOnError[] = "on_error", kEndEpisode[] = "end_episode";
 
 // The option that names wrappers, as in an experiment file: {"env.wrappers": [{"frame_stack": 4}]}.
-inline constexpr char kWrappers[] = "env.wrappers";
+inline constexpr char kWrapperChain[] = "env.wrappers";
 
 struct EnvToOpen {
   struct Wrapper {

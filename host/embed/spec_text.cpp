@@ -89,7 +89,7 @@ std::string EmbeddedEnv::SpecText() {
   if (about_.ends_episodes) options[kOnError] = kEndEpisode;
   json wrappers = json::array();
   for (const EnvToOpen::Wrapper& w : about_.wrappers) wrappers.push_back({{"id", w.info.id}, {"options", w.options}});
-  if (!wrappers.empty()) options[kWrappers] = std::move(wrappers);
+  if (!wrappers.empty()) options[kWrapperChain] = std::move(wrappers);
   const json spec = {
       {"id", about_.info.id},
       {"version", about_.info.version},
