@@ -8,7 +8,6 @@ namespace backplane {
 MetricLines::MetricLines(const LoopParts& parts)
     : metrics_(parts.metrics),
       env_(parts.env),
-      counts_own_steps_(parts.env.below() != nullptr && parts.workers == nullptr),
       phases_(parts.threads.clocks()),
       file_(AttemptFolder(parts.spec.attempt_dir).metrics(), parts.spec.attempt) {}
 
@@ -20,8 +19,7 @@ void MetricLines::Make(const TrialCount& count, const OpenIteration& iteration, 
   line.episode_return = window.Returns();
   line.ep = window.Metrics();
   line.metrics = metrics_.Take(false);
-  const uint64_t own_steps = env_.own_steps(), before = std::exchange(own_steps_, own_steps);
-  if (counts_own_steps_) line.metrics.emplace("inner_steps", static_cast<double>(own_steps - before));
+  if (env_.below() != nullptr) line.metrics.emplace("inner_steps", static_cast<double>(env_.TakeOwnSteps(0, env_.rows())));
   const auto steps = static_cast<double>(iteration.steps);
   line.time.iteration_s = iteration.seconds();
   line.time.sps = steps / iteration.seconds();

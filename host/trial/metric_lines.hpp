@@ -49,9 +49,7 @@ class MetricLines {
 
  private:
   MetricsHub& metrics_;
-  const EnvInstance& env_;
-  const bool counts_own_steps_;  // of the innermost env, if it has wrappers; rollout workers step their own
-  uint64_t own_steps_ = 0;       // before the open iteration
+  EnvInstance& env_;
   PhaseMeter phases_;
   MetricsFile file_;
   std::vector<MetricsPart> before_;  // of the attempts before a resume

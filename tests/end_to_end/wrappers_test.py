@@ -40,17 +40,15 @@ class WrappersTest(unittest.TestCase):
         return found
 
     def test_same_bits_for_any_number_of_threads_and_workers(self):
-        self.run_file("--set", "rollout.threads=1", "--out", "outputs/one")
-        expected = self.lines("one")
-        self.assertEqual(len(expected), 4)
-        self.assertGreaterEqual(expected[1]["metrics"]["inner_steps"], expected[1]["step"])
-        for threads in (2, 3):
-            self.run_file("--set", f"rollout.threads={threads}", "--out", f"outputs/t{threads}")
-            self.assertEqual(self.lines(f"t{threads}"), expected)
-        self.run_file("--set", "rollout.workers=2", "--out", "outputs/workers")
-        for line in expected.values():
-            del line["metrics"]["inner_steps"]  # counted by the trial's own env
-        self.assertEqual(self.lines("workers"), expected)
+        for learner in (PPO, ARS):
+            name = learner[9:12]
+            self.run_file("--set", "rollout.threads=1", "--out", f"outputs/{name}1", learner=learner)
+            expected = self.lines(f"{name}1")
+            self.assertEqual(len(expected), 4)
+            self.assertGreaterEqual(expected[1]["metrics"]["inner_steps"], expected[1]["step"])
+            for setting in ("rollout.threads=2", "rollout.threads=3", "rollout.workers=2"):
+                self.run_file("--set", setting, "--out", f"outputs/{name}{setting}", learner=learner)
+                self.assertEqual(self.lines(f"{name}{setting}"), expected, setting)
 
     def test_stopped_and_extended_trial_has_the_same_bits(self):
         self.run_file("--out", "outputs/whole")

@@ -113,6 +113,9 @@ bool CandidateScorer::Score(const bp_request& request, std::vector<PhaseClock>& 
   }
   const PhaseSpan span(clocks[0], Phase::kBatchBuild);
   scores_.Finish();
+  // Counted by jobs: idle rows may have stepped here, and other processes may have played jobs.
+  env_.TakeOwnSteps(0, env_.rows());
+  env_.AddOwnSteps(0, scores_.own_steps());
   return true;
 }
 
@@ -381,7 +384,7 @@ void CandidateScorer::Reset(uint64_t begin, uint64_t end, const uint8_t* mask) {
 
 void CandidateScorer::End(uint64_t row) {
   const Player& player = players_[row];
-  scores_.End(player.job, player.episode_return, player.episode_length);
+  scores_.End(player.job, player.episode_return, player.episode_length, env_.OwnLength(row));
   for (size_t i = 0; i < infos_.size(); ++i) scores_.infos(player.job)[i] = infos_[i]->Number(0, row);
   if (ended_) ended_(player.job, scores_.Of(player.job));
   if (row_exact_ && queue_.Finish(player.job)) sharing_.Wake();

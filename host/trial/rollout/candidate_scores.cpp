@@ -12,6 +12,7 @@ void CandidateScores::Start(uint64_t candidates, uint64_t episodes_each) {
   jobs_ = candidates * episodes_each;
   fitness_.resize(jobs_);
   lengths_.resize(jobs_);
+  own_lengths_.resize(jobs_);
   job_infos_.resize(jobs_ * infos_);
   if (observed_ == 0) return;
   constexpr uint64_t kLine = 64 / sizeof(double);
@@ -26,13 +27,14 @@ void CandidateScores::Begin(uint64_t job) {
   if (observed_ > 0) std::memset(MomentsOf(job), 0, moments_stride_ * sizeof(double));
 }
 
-void CandidateScores::End(uint64_t job, double fitness, int64_t length) {
+void CandidateScores::End(uint64_t job, double fitness, int64_t length, int64_t own_length) {
   fitness_[job] = fitness;
   lengths_[job] = length;
+  own_lengths_[job] = own_length;
 }
 
 JobScore CandidateScores::Of(uint64_t job) const {
-  JobScore score{fitness_[job], lengths_[job], {}, {}};
+  JobScore score{fitness_[job], lengths_[job], {}, {}, own_lengths_[job]};
   score.infos.assign(job_infos_.data() + job * infos_, job_infos_.data() + (job + 1) * infos_);
   if (observed_ > 0) score.moments.assign(MomentsOf(job), MomentsOf(job) + moments());
   return score;
@@ -40,7 +42,7 @@ JobScore CandidateScores::Of(uint64_t job) const {
 
 bool CandidateScores::Set(uint64_t job, const JobScore& score) {
   if (score.infos.size() != infos_ || score.moments.size() != moments()) return false;
-  End(job, score.fitness, score.length);
+  End(job, score.fitness, score.length, score.own_length);
   std::copy(score.infos.begin(), score.infos.end(), infos(job));
   if (observed_ > 0) std::copy(score.moments.begin(), score.moments.end(), MomentsOf(job));
   return true;
@@ -48,10 +50,11 @@ bool CandidateScores::Set(uint64_t job, const JobScore& score) {
 
 void CandidateScores::Finish() {
   episodes_.resize(jobs_);
-  env_steps_ = 0;
+  env_steps_ = own_steps_ = 0;
   for (uint64_t job = 0; job < jobs_; ++job) {
     episodes_[job] = {0, job / episodes_each_, fitness_[job], lengths_[job], infos(job)};
     env_steps_ += static_cast<uint64_t>(lengths_[job]);
+    own_steps_ += static_cast<uint64_t>(own_lengths_[job]);
     if (fitness_info_) fitness_[job] = infos(job)[*fitness_info_];
   }
   if (observed_ == 0) return;

@@ -21,6 +21,7 @@ struct JobScore {
   int64_t length = 0;
   std::vector<double> infos;    // [infos]
   std::vector<double> moments;  // count, mean, m2; empty: not kept
+  int64_t own_length = 0;       // steps of the env below wrappers
 };
 
 class CandidateScores {
@@ -40,7 +41,7 @@ class CandidateScores {
     double* const of = MomentsOf(job);
     AddToMoments(x, observed_, of, of + 1, of + 1 + observed_);
   }
-  void End(uint64_t job, double fitness, int64_t length);
+  void End(uint64_t job, double fitness, int64_t length, int64_t own_length);
   double* infos(uint64_t job) { return job_infos_.data() + job * infos_; }  // [infos], written at its end
 
   // The result of an ended job; called by the thread that played it. [rows]
@@ -56,6 +57,7 @@ class CandidateScores {
   bp_delivery Delivery();
   const std::vector<Episode>& episodes() const { return episodes_; }  // by job; Episode::row is the candidate
   uint64_t env_steps() const { return env_steps_; }
+  uint64_t own_steps() const { return own_steps_; }
   // The first job with a non-finite observation, and the index of the non-finite number in it.
   std::optional<std::pair<uint64_t, uint64_t>> FirstNonFinite() const;
 
@@ -69,13 +71,13 @@ class CandidateScores {
 
   // By job.
   std::vector<double> fitness_, job_infos_;
-  std::vector<int64_t> lengths_;
+  std::vector<int64_t> lengths_, own_lengths_;
   AlignedBytes moments_;  // each job's count, mean and m2, on separate cache lines
   uint64_t moments_stride_ = 0, moments_room_ = 0;
 
   Moments all_moments_;
   std::vector<Episode> episodes_;
-  uint64_t env_steps_ = 0;
+  uint64_t env_steps_ = 0, own_steps_ = 0;
   Tensor fitness_tensor_, length_tensor_;
   DeliveryTensors given_;
 };

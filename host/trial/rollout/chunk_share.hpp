@@ -34,10 +34,11 @@ struct ChunkPlayed {
   std::vector<double> moments;      // count, mean and m2 of each block of rows
   std::vector<RowState> rows;       // after the rollout
   std::vector<std::byte> env;       // snapshots of the rows after it
+  uint64_t own_steps = 0;           // of the env below wrappers
 
   static void Fields(auto& self, auto&& visit) {
     visit(self.chunk), visit(self.channels), visit(self.episodes), visit(self.infos), visit(self.finals);
-    visit(self.moments), visit(self.rows), visit(self.env);
+    visit(self.moments), visit(self.rows), visit(self.env), visit(self.own_steps);
   }
 };
 

@@ -84,6 +84,7 @@ EnvBelow::EnvBelow(std::unique_ptr<EnvInstance> env) : env_(std::move(env)), row
   own_rewards_per_row_ = PerRow(spec_, *bp::FindChannel(spec_.view, BP_ROLE_REWARD));
   own_limit_ = (env_->flags() & BP_FLAG_OWNS_TIME_LIMIT) == 0 ? env_->spec().max_episode_steps : 0;
   for (auto* sums : {&own_returns_, &learner_returns_}) sums->resize(rows_);
+  own_steps_.resize(rows_);
   for (auto* counts : {&own_lengths_, &lengths_}) counts->resize(rows_);
 }
 
@@ -223,8 +224,14 @@ void EnvBelow::CountStep(uint32_t slot, uint64_t begin, uint64_t end) {
     own_returns_[r] = sum;
     const int64_t length = ++own_lengths_[r];
     if (!env_cuts) truncated[r] = own_limit_ > 0 && length >= own_limit_;
+    ++own_steps_[r];
   }
-  own_steps_.fetch_add(end - begin, std::memory_order_relaxed);
+}
+
+uint64_t EnvBelow::TakeOwnSteps(uint64_t begin, uint64_t end) {
+  uint64_t sum = 0;
+  for (uint64_t r = begin; r < end; ++r) sum += std::exchange(own_steps_[r], 0);
+  return sum;
 }
 
 bp_status EnvBelow::Reset(uint32_t slot, uint64_t begin, uint64_t end, const uint8_t* mask, const uint64_t* seeds) {

@@ -2,7 +2,6 @@
 // or hides, ends episodes at time limits, and sums rewards and steps of the innermost env.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -46,9 +45,13 @@ class EnvBelow {
   // Throws the error of the last failed call of the env below; does nothing if none failed.
   void ThrowFailure();
 
-  // For a wrapper over the innermost env: the sum of its own rewards in each row's episode, and its steps of all rows so far.
+  // For a wrapper over the innermost env: the sum of its own rewards and its steps in each row's episode.
   const double* own_returns() const { return own_returns_.data(); }
-  uint64_t own_steps() const { return own_steps_.load(std::memory_order_relaxed); }
+  const int64_t* own_lengths() const { return own_lengths_.data(); }
+  // Its steps of these rows since the last call. [control]
+  uint64_t TakeOwnSteps(uint64_t begin, uint64_t end);
+  // Counts steps of a row that another process made. [control]
+  void AddOwnSteps(uint64_t row, uint64_t steps) { own_steps_[row] += steps; }
   // The host's part of a row's snapshot.
   static constexpr uint64_t kRowBytes = 4 * sizeof(double);
   void Get(uint64_t row, void* out) const;
@@ -89,8 +92,8 @@ class EnvBelow {
   int64_t own_limit_, limit_ = 0;  // 0: none
   std::vector<double> own_returns_, learner_returns_;
   std::vector<int64_t> own_lengths_, lengths_;
-  std::atomic<uint64_t> own_steps_{0};
-  std::mutex mutex_;  // guards failure_
+  std::vector<uint64_t> own_steps_;  // by row
+  std::mutex mutex_;                 // guards failure_
   std::exception_ptr failure_;
 };
 

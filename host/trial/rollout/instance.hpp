@@ -155,8 +155,14 @@ class EnvInstance : public PluginInstance<bp_env, bp_env_api> {
   EnvInstance& innermost() { return below_ ? below_->env().innermost() : *this; }
   // With wrappers: the sums of the innermost env's rewards in the episodes of all rows [rows]. NULL: the host sums the rewards.
   const double* own_returns() const { return below_ ? OverInnermost().own_returns() : nullptr; }
-  // Steps of the innermost env so far; 0 without wrappers.
-  uint64_t own_steps() const { return below_ ? OverInnermost().own_steps() : 0; }
+  // With wrappers: the innermost env's steps of these rows since the last call, and those of a row that another process made.
+  // Without: 0, and no effect. [control]
+  uint64_t TakeOwnSteps(uint64_t begin, uint64_t end) { return below_ ? OverInnermost().TakeOwnSteps(begin, end) : 0; }
+  void AddOwnSteps(uint64_t row, uint64_t steps) {
+    if (below_) OverInnermost().AddOwnSteps(row, steps);
+  }
+  // The innermost env's steps in a row's episode; 0 without wrappers. [rows]
+  int64_t OwnLength(uint64_t row) const { return below_ ? OverInnermost().own_lengths()[row] : 0; }
 
   // The first wrapper that replaces or hides a channel of a state role; empty: none.
   std::string ReplacesStates() const;
@@ -192,7 +198,7 @@ class EnvInstance : public PluginInstance<bp_env, bp_env_api> {
   void CheckResets();
   bool ReadStepsWhole() const;
   void CheckWrapper() const;
-  const EnvBelow& OverInnermost() const { return below_->env().below_ ? below_->env().OverInnermost() : *below_; }
+  EnvBelow& OverInnermost() const { return below_->env().below_ ? below_->env().OverInnermost() : *below_; }
 
   std::unique_ptr<EnvBelow> below_;
   uint64_t rows_;

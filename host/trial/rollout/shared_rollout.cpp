@@ -99,6 +99,7 @@ ChunkPlayed RolloutCollector::PlayedOf(uint64_t index) {
   }
   played.rows.assign(&state[chunk.begin], &state[chunk.begin] + (chunk.end - chunk.begin));
   played.env = SaveRows(env_, chunk.begin, chunk.end);
+  played.own_steps = env_.TakeOwnSteps(chunk.begin, chunk.end);
   return played;
 }
 
@@ -144,6 +145,7 @@ bool RolloutCollector::SetPlayed(const ChunkPlayed& played) {
   }
   std::copy(played.rows.begin(), played.rows.end(), &recorder_.rows().state[chunk.begin]);
   elsewhere_[played.chunk] = played.env;
+  env_.AddOwnSteps(chunk.begin, played.own_steps);
   return true;
 }
 

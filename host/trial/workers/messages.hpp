@@ -16,7 +16,7 @@
 
 namespace backplane {
 
-inline constexpr uint32_t kWorkerProtocol = 4;
+inline constexpr uint32_t kWorkerProtocol = 5;
 
 // A worker has started.
 struct Hello {
@@ -78,7 +78,7 @@ struct Score {
 
   static void Fields(auto& self, auto&& visit) {
     visit(self.turn), visit(self.job), visit(self.score.fitness), visit(self.score.length);
-    visit(self.score.infos), visit(self.score.moments);
+    visit(self.score.own_length), visit(self.score.infos), visit(self.score.moments);
   }
 };
 

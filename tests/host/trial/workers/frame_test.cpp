@@ -66,7 +66,7 @@ TEST(Frame, RejectsAHugeSizeBeforeReadingIt) {
 }
 
 TEST(Frame, ReadsMessagesBackUnchanged) {
-  const Score sent{3, 17, {1.5, 12, {0.25, -0.0}, {4, 1, 2, 3}}};
+  const Score sent{3, 17, {1.5, 12, {0.25, -0.0}, {4, 1, 2, 3}, 48}};
   FrameReader reader;
   const std::vector<std::byte> bytes = ToBytes(sent);
   reader.Add(bytes.data(), bytes.size());
@@ -75,6 +75,7 @@ TEST(Frame, ReadsMessagesBackUnchanged) {
   EXPECT_EQ(read.job, 17u);
   EXPECT_EQ(read.score.fitness, 1.5);
   EXPECT_EQ(read.score.length, 12);
+  EXPECT_EQ(read.score.own_length, 48);
   EXPECT_EQ(read.score.infos, sent.score.infos);
   EXPECT_TRUE(std::signbit(read.score.infos[1]));
   EXPECT_EQ(read.score.moments, sent.score.moments);

@@ -269,7 +269,7 @@ TEST_F(Group, AWrongWorkerIsAnError) {
   EXPECT_THAT(failure([](FakeWorker& w) { w.SayHello("t2"); }),
               HasSubstr("expected a worker of trial t1, got one of trial t2"));
   EXPECT_THAT(failure([](FakeWorker& w) { w.Say(Hello{.protocol = 9, .token = "", .trial_id = "t1"}); }),
-              HasSubstr("expected protocol 4, got 9"));
+              HasSubstr("expected protocol 5, got 9"));
   EXPECT_THAT(failure([](FakeWorker& w) { w.Say(Hello{.token = "", .trial_id = "t1", .processor = "fma, glibc 1.0"}); }),
               HasSubstr("worker 1 runs on a different type of processor (fma, glibc 1.0) than the trial"));
   EXPECT_THAT(failure([](FakeWorker& w) { w.SayBytes(std::vector<std::byte>(64, std::byte{'x'})); }),
