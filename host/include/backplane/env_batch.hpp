@@ -213,7 +213,7 @@ class EnvInstance {
   }
   uint64_t ChannelBytes(const Channel& channel) const {
     if (!IsStateRole(channel.role)) return 0;
-    uint64_t bytes = channel.dtype.bits / 8 * (channel.scope == BP_SCOPE_AGENT ? table_.spec.max_agents : 1);
+    uint64_t bytes = channel.dtype.bits / 8 * table_.spec.AgentsIn(channel);
     for (const int64_t n : channel.shape) bytes *= n;
     return bytes;
   }

@@ -31,6 +31,7 @@ struct Channel {
   std::vector<double> low = {}, high = {};  // empty, one for all elements, or one per element
   std::vector<int64_t> nvec = {};
   bool is_listed = false;  // INFO from EnvSpec::Info, which a single row writes by its index in `info`
+  uint32_t group = 0;      // of AGENT scope: the number of its group, 0 for all agents
 };
 
 inline bool IsStateRole(uint16_t role) {
@@ -54,7 +55,8 @@ inline std::string Text(const int64_t* values, int64_t n) {
 // Hash of all properties that determine the use of a channel's handle; never 0.
 inline uint64_t HandleKey(const Channel& c) {
   const std::string shape = Text(c.shape.data(), static_cast<int64_t>(c.shape.size()));
-  const std::string layout = std::to_string(c.role) + DtypeText(c.dtype) + std::to_string(c.scope) + shape;
+  const std::string group = c.group > 0 ? "of group " + std::to_string(c.group) : "";
+  const std::string layout = std::to_string(c.role) + DtypeText(c.dtype) + std::to_string(c.scope) + shape + group;
   return Fnv(c.name, Fnv(layout)) | 1;
 }
 
@@ -107,6 +109,19 @@ class EnvSpec {
     max_agents = agents;
     return *this;
   }
+  // Agents with channels of their own: the AgentObs, AgentAction... and ActionMask that follow belong to this group and are
+  // named NAME/obs and so on. Adds to MaxAgents. Rewards and ALIVE have all agents, group by group. Needs a host of version 1.2
+  // (BP_PLUGINS_SINCE).
+  EnvSpec& Group(const std::string& name, uint32_t agents) {
+    max_agents = groups.empty() ? agents : max_agents + agents;
+    groups.push_back({name, max_agents - agents, agents});
+    return *this;
+  }
+  // Like those of the env below a wrapper.
+  EnvSpec& Groups(std::vector<AgentGroup> agent_groups) {
+    groups = std::move(agent_groups);
+    return *this;
+  }
   EnvSpec& AgentObs(int64_t n) { return Obs(n).OfAgents(); }
   EnvSpec& AgentObs(std::vector<double> low, std::vector<double> high) {
     return Obs(std::move(low), std::move(high)).OfAgents();
@@ -120,16 +135,18 @@ class EnvSpec {
   }
   // ACTION_MASK, one flag per choice of the DISCRETE action before it: 1 allowed.
   EnvSpec& ActionMask() {
-    const Channel* const action = Find(BP_ROLE_ACTION);
-    if (!action || action->space != BP_SPACE_DISCRETE)
+    const auto is_action = [](const Channel& c) { return c.role == BP_ROLE_ACTION; };
+    const auto action = std::find_if(channels.rbegin(), channels.rend(), is_action);
+    if (action == channels.rend() || action->space != BP_SPACE_DISCRETE)
       throw Error(BP_E_INTERNAL, "ActionMask() should stand after the DISCRETE action whose choices it masks");
+    const uint16_t action_scope = action->scope;
     Channel mask{.role = BP_ROLE_ACTION_MASK,
                  .name = "action_mask",
                  .shape = {action->nvec[0]},
                  .dtype = kU8,
-                 .space = BP_SPACE_MULTI_BINARY,
-                 .scope = action->scope};
-    return Add(std::move(mask));
+                 .space = BP_SPACE_MULTI_BINARY};
+    Add(std::move(mask));
+    return action_scope == BP_SCOPE_AGENT ? OfAgents() : *this;
   }
   // STATE float32 [n] of the row: the input of a central critic.
   EnvSpec& State(int64_t n) { return Add({.role = BP_ROLE_STATE, .name = "state", .shape = {n}}); }
@@ -176,14 +193,26 @@ class EnvSpec {
     return *this;
   }
 
+  // Entries of a row in a channel.
+  uint64_t AgentsIn(const Channel& channel) const {
+    if (channel.scope != BP_SCOPE_AGENT) return 1;
+    return channel.group > 0 && channel.group <= groups.size() ? groups[channel.group - 1].agents : max_agents;
+  }
+
   std::vector<Channel> channels;
+  std::vector<AgentGroup> groups;
   int64_t max_episode_steps = 0;
   uint32_t max_agents = 1;
   bp_device device = {BP_DEVICE_CPU, 0};
 
  private:
   EnvSpec& OfAgents() {
-    channels.back().scope = BP_SCOPE_AGENT;
+    Channel& channel = channels.back();
+    channel.scope = BP_SCOPE_AGENT;
+    const bool own = channel.role == BP_ROLE_OBS || channel.role == BP_ROLE_ACTION || channel.role == BP_ROLE_ACTION_MASK;
+    if (!own || groups.empty()) return *this;
+    channel.group = static_cast<uint32_t>(groups.size());
+    channel.name = groups.back().name + "/" + channel.name;
     return *this;
   }
   template <class Is>
@@ -224,9 +253,12 @@ class SpecTable {
       out.high = c.high.empty() ? nullptr : c.high.data();
       out.nvec = c.nvec.empty() ? nullptr : c.nvec.data();
       out.n_bounds = c.low.size();
+      out.group = c.group;
       table_.push_back(out);
     }
-    view = {sizeof view, spec.max_agents, table_.data(), table_.size(), spec.max_episode_steps, spec.device};
+    for (const AgentGroup& group : spec.groups) groups_.push_back({sizeof(bp_group), group.agents, group.name.c_str()});
+    view = {sizeof view, spec.max_agents, table_.data(),  table_.size(), spec.max_episode_steps,
+            spec.device, groups_.data(),  groups_.size()};
   }
   SpecTable(const SpecTable&) = delete;
   SpecTable& operator=(const SpecTable&) = delete;
@@ -236,6 +268,7 @@ class SpecTable {
 
  private:
   std::vector<bp_channel> table_;
+  std::vector<bp_group> groups_;
 };
 
 // One channel in one slot. `data` is NULL if the slot has no such entry; a row includes all its agents.
@@ -323,7 +356,7 @@ inline ChannelView CheckedView(const EnvSpec& spec, const Channel& channel, cons
     return Error(BP_E_INVALID_ARG, "slot " + std::to_string(slot) + ", channel '" + channel.name + "': expected " + what + " " +
                                        expected + ", got " + got);
   };
-  const uint64_t per_row = channel.scope == BP_SCOPE_AGENT ? spec.max_agents : 1;
+  const uint64_t per_row = spec.AgentsIn(channel);
   std::vector<int64_t> shape{static_cast<int64_t>(rows * per_row)};
   shape.insert(shape.end(), channel.shape.begin(), channel.shape.end());
   const auto ndim = static_cast<int32_t>(shape.size());

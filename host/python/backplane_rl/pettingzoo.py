@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 from pettingzoo import ParallelEnv as _ParallelEnv
 
-from .core import Adapter, end, metadata_of, open_for, render_mode_of, seed_number
+from .core import Adapter, EmbeddedEnv, end, metadata_of, open_for, render_mode_of, seed_number
 from .spaces import action_into, only, space_of, spaces_of
 
 Array = npt.NDArray[Any]
@@ -30,9 +30,37 @@ def _row_of(channels: dict[str, Array], row: int) -> Any:
     return rows if len(rows) > 1 else next(iter(rows.values()))
 
 
+class _Group:
+    """Agents with equal spaces: all, or a group of the env (``spec["groups"]``)."""
+
+    def __init__(self, env: EmbeddedEnv, name: str, number: int, agents: int) -> None:
+        self.name, self.number = name, number
+        self.agents = [f"{name or 'agent'}_{i}" for i in range(agents)]
+        self._prefix = name and name + "/"
+        seen, actions = self._of(env, "obs"), self._of(env, "action")
+        if any(c["scope"] != "agent" for c in [*seen, *actions]):
+            raise TypeError(f"{env.spec['id']}: expected observations and actions per agent, got one set for the whole env\nhint: use gymnasium.make")
+        if len(actions) != 1:
+            raise TypeError(f"{env.spec['id']}: expected one channel of the role action{' of ' + name if name else ''}, got {len(actions)}; "
+                            "backplane_rl.EmbeddedEnv gives access to all")
+        self.observation_space, self.action_space = spaces_of(seen), space_of(actions[0])
+
+    def _of(self, env: EmbeddedEnv, role: str) -> list[dict[str, Any]]:
+        """The group's channels of a role, with their names in the group."""
+        own = [c for c in env.of_role(role) if c["group"] == self.number]
+        return [{**c, "name": c["name"].removeprefix(self._prefix), "channel": c["name"]} for c in own]
+
+    def bind(self, env: EmbeddedEnv) -> None:
+        self.obs = {c["name"]: env.channels[c["channel"]] for c in self._of(env, "obs")}
+        self.action = env.channels[self._of(env, "action")[0]["channel"]]
+        masks = self._of(env, "action_mask")
+        self.mask = env.channels[masks[0]["channel"]] if masks else None
+
+
 class ParallelEnv(Adapter, _ParallelEnv[str, Any, Any]):
-    """Agents "agent_0", "agent_1", ... of one episode. An agent that leaves gets its last observation, reward and flags in that step,
-    and is not in ``agents`` afterwards.
+    """Agents "agent_0", "agent_1", ... of one episode. If the env's agents form groups, they have the groups' names: "adversary_0",
+    "adversary_1", "good_0". An agent that leaves gets its last observation, reward and flags in that step, and is not in ``agents``
+    afterwards.
 
     Observations have the env's type; with several observation channels they are dicts by name. Rewards are floats. If the env masks
     actions, ``infos[agent]["action_mask"]`` is int8 [number of actions], 1 for valid actions.
@@ -52,26 +80,25 @@ class ParallelEnv(Adapter, _ParallelEnv[str, Any, Any]):
         self.env = env = open_for(id, 1, options, more_options, max_episode_steps=max_episode_steps, seed=seed, autoreset="disabled", file=file)
         self.metadata = {"name": env.spec["id"].removeprefix("env."), **metadata_of(env), "is_parallelizable": True}
         self.render_mode = render_mode_of(env, render_mode)
-        seen, action = env.of_role("obs"), only(env, "action")
-        if any(c["scope"] != "agent" for c in [*seen, action]):
-            raise TypeError(f"{env.spec['id']}: expected observations and actions per agent, got one set for the whole env\nhint: use gymnasium.make")
-        self.possible_agents = [f"agent_{i}" for i in range(env.agents)]
+        sizes = [(group["name"], number, group["agents"]) for number, group in enumerate(env.spec["groups"], start=1)]
+        self._groups = [_Group(env, *size) for size in sizes or [("", 0, env.agents)]]
+        self.possible_agents = [agent for group in self._groups for agent in group.agents]
         self.agents: list[str] = []
-        self._number = {agent: i for i, agent in enumerate(self.possible_agents)}
-        self._observation_spaces = {agent: spaces_of(seen) for agent in self.possible_agents}
-        self._action_spaces = {agent: space_of(action) for agent in self.possible_agents}
+        self._number = {agent: i for i, agent in enumerate(self.possible_agents)}  # in channels of all agents
+        self._place = {agent: (group, i) for group in self._groups for i, agent in enumerate(group.agents)}
         if states := env.of_role("state"):
             self.state_space = spaces_of(states)
         self._bind_to(env)
 
     def _bind(self) -> None:
         env, channels = self.env, self.env.channels
-        self._obs, self._state = ({c["name"]: channels[c["name"]] for c in env.of_role(role)} for role in ("obs", "state"))
-        self._action, self._reward = channels[only(env, "action")["name"]], channels["reward"]
+        for group in self._groups:
+            group.bind(env)
+        self._state = {c["name"]: channels[c["name"]] for c in env.of_role("state")}
+        self._reward = channels["reward"]
         self._reward_is_shared = only(env, "reward")["scope"] == "row"
         self._terminated, self._truncated = channels["terminated"], channels["truncated"]
         self._alive = self._of("alive")
-        self._mask = self._of("action_mask")
         self._infos = [c["name"] for c in env.of_role("info") if c["scope"] == "agent"]
         self._episode_infos = [c["name"] for c in env.of_role("info") if c["scope"] == "row"]
 
@@ -80,10 +107,10 @@ class ParallelEnv(Adapter, _ParallelEnv[str, Any, Any]):
         return self.env.channels[found[0]["name"]] if found else None
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        return self._observation_spaces[agent]
+        return self._place[agent][0].observation_space
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        return self._action_spaces[agent]
+        return self._place[agent][0].action_space
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         self.env.reset(seeds=None if seed is None else np.array([seed_number(seed)], np.uint64))
@@ -100,9 +127,11 @@ class ParallelEnv(Adapter, _ParallelEnv[str, Any, Any]):
         if set(actions) != set(acting):
             raise ValueError(f"actions: expected one for each of {', '.join(acting) or 'no agent (reset starts an episode)'}, got "
                              f"{', '.join(map(str, actions)) or 'none'}")
-        self._action[...] = 0
+        for group in self._groups:
+            group.action[...] = 0
         for agent, action in actions.items():
-            action_into(self._action[self._number[agent], ...], action)
+            group, i = self._place[agent]
+            action_into(group.action[i, ...], action)
         check(lib.bp_embed_step(self.env._handle))
         terminated, truncated = bool(self._terminated[0]), bool(self._truncated[0])
         stay = [] if terminated or truncated else self._living(acting)
@@ -125,15 +154,16 @@ class ParallelEnv(Adapter, _ParallelEnv[str, Any, Any]):
         return {agent for agent in agents if flags is not None and flags[self._number[agent]]}
 
     def _observations(self, agents: list[str]) -> dict[str, Any]:
-        return {agent: _row_of(self._obs, self._number[agent]) for agent in agents}
+        return {agent: _row_of(self._place[agent][0].obs, self._place[agent][1]) for agent in agents}
 
     def _info(self, agent: str, ended: bool) -> dict[str, Any]:
         i = self._number[agent]
         info = {name: self.env.channels[name][i].tolist() for name in self._infos}
         if ended:
             info.update({name: self.env.channels[name][0].tolist() for name in self._episode_infos})
-        if self._mask is not None:
-            info["action_mask"] = self._mask[i].astype(np.int8)
+        group, place = self._place[agent]
+        if group.mask is not None:
+            info["action_mask"] = group.mask[place].astype(np.int8)
         return info
 
     def state(self) -> Any:

@@ -185,7 +185,8 @@ void CheckSameSpaces(const EnvInstance& training, const EnvInstance& evaluation)
             fmt::format("evaluation.env.options change channel '{}' from {} to {}, but the learner was created for the former",
                         c->name, here, there));
     }
-    if (a.agents() != b.agents()) throw TrialFailure(BP_E_CONFIG, a.id(), "evaluation.env.options change the number of agents");
+    if (a.agents() != b.agents() || GroupsText(a.spec()) != GroupsText(b.spec()))
+      throw TrialFailure(BP_E_CONFIG, a.id(), "evaluation.env.options change the number of agents");
     if (a.spec().device.type != b.spec().device.type)
       throw TrialFailure(BP_E_CONFIG, a.id(),
                          "evaluation.env.options change the device, but the learner was created for the training's");

@@ -142,7 +142,7 @@ class EnvInstance : public PluginInstance<bp_env, bp_env_api> {
   const std::vector<const bp_channel*>& channels() const { return channels_; }
   uint64_t rows() const { return rows_; }
   uint64_t agents() const { return spec_.view.max_agents; }
-  uint64_t Lead(const bp_channel& channel) const { return channel.scope == BP_SCOPE_AGENT ? rows_ * agents() : rows_; }
+  uint64_t Lead(const bp_channel& channel) const { return rows_ * bp::AgentsIn(spec_.view, channel); }
   // Steps all rows together, and starts a row's next episode in the step that ends one.
   bool resets_itself() const { return resets_itself_; }
   bool takes_seeds() const { return takes_seeds_; }  // of coming episodes
