@@ -121,6 +121,17 @@ TEST(Shipped, ARowOfSeveralAgentsKeepsEveryRule) {
   Validated(BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/env_couriers.so", "").NeedGood();
 }
 
+TEST(Shipped, GroupsOfAgentsKeepEveryRule) {
+  const Validated env(BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/env_hunters.so", "");
+  env.NeedGood();
+  for (const char* name : {"learner_mappo", "learner_random"}) {
+    Validated learner(ShippedFile(name), "");
+    learner.setting.env = &env.info();
+    const CaseResult result = learner.Run("act-is-sound");
+    EXPECT_EQ(result.verdict, CaseVerdict::kPassed) << name << ": " << result.note << result.found;
+  }
+}
+
 TEST(Shipped, AreAllHere) {
   std::set<std::string> known(std::begin(kShipped), std::end(kShipped));
   known.insert(std::begin(kInPython), std::end(kInPython));
