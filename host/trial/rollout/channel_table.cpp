@@ -48,7 +48,7 @@ void CheckEnums(const SpecPlace& place, const bp_channel& c) {
   if (c.scope != BP_SCOPE_ROW && c.scope != BP_SCOPE_AGENT) place.Refuse("scope 1 (row) or 2 (agent)", std::to_string(c.scope));
 }
 
-// Of version 1.0; structs have only grown since.
+// The size in version 1.0; structs have only grown since.
 template <class T>
 constexpr size_t kLeastBytes = sizeof(T);
 template <>

@@ -103,7 +103,7 @@ struct Seen {
   Numbers numbers;
 };
 
-// An env as the agents with the same channels see it: all of a row, or those of a group.
+// An env as agents with the same channels see it: all agents of a row, or the agents of a group.
 struct EnvShape : on_policy::ActionChannels {
   // `number`: of the group, from 1; 0: the env has no groups. Throws bp::Unsupported with a sentence.
   explicit EnvShape(const bp_env_spec* env, uint32_t number = 0);
