@@ -45,9 +45,11 @@ const Settings kBase = {
     {"train_batch_size", "36"}, {"num_minibatches", "3"}, {"num_epochs", "3"}, {"hidden", "[8, 6]"}, {"lr", "0.01"}};
 
 nlohmann::json RequestOf(GroupTrial& trial, const Settings& options) {
+  const std::vector<std::pair<std::string, int64_t>> groups = {{"pair", GroupedRollout::kPair},
+                                                               {"solo", GroupedRollout::kSolo}};
   return {{"seed", kSeed},
           {"agents", GroupedRollout::kPair + GroupedRollout::kSolo},
-          {"groups", {{"pair", GroupedRollout::kPair}, {"solo", GroupedRollout::kSolo}}},
+          {"groups", groups},
           {"before", Hex(trial.Saved())},
           {"options", OptionsOf(*bp_module_v1()->descriptor(0), options)},
           {"base", nullptr}};
