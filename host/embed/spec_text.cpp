@@ -92,7 +92,8 @@ std::string EmbeddedEnv::SpecText() {
   for (const EnvToOpen::Wrapper& w : about_.wrappers) wrappers.push_back({{"id", w.info.id}, {"options", w.options}});
   if (!wrappers.empty()) options[kWrapperChain] = std::move(wrappers);
   json groups = json::array();
-  for (const bp::AgentGroup& group : bp::GroupsOf(env_.spec())) groups.push_back({{"name", group.name}, {"agents", group.agents}});
+  for (const bp::AgentGroup& group : bp::GroupsOf(env_.spec()))
+    groups.push_back({{"name", group.name}, {"agents", group.agents}});
   const json spec = {
       {"id", about_.info.id},
       {"version", about_.info.version},

@@ -261,10 +261,11 @@ TEST_F(HuntersTest, DeclareTheirGroups) {
   EXPECT_EQ(env_.spec().max_agents, 3u);
   std::vector<std::string> text;
   bp::ForEachChannel(env_.spec(), [&](const bp_channel& c) {
-    text.push_back(std::string(c.name) + " " + std::to_string(bp::GroupOf(c)) + " " + std::to_string(bp::AgentsIn(env_.spec(), c)));
+    text.push_back(std::string(c.name) + " " + std::to_string(bp::GroupOf(c)) + " " +
+                   std::to_string(bp::AgentsIn(env_.spec(), c)));
   });
-  EXPECT_THAT(text, ElementsAre("hunters/obs 1 2", "hunters/action 1 2", "prey/obs 2 1", "prey/action 2 1", "prey/action_mask 2 1",
-                                "alive 0 3", "state 0 1", "reward 0 3", "terminated 0 1"));
+  EXPECT_THAT(text, ElementsAre("hunters/obs 1 2", "hunters/action 1 2", "prey/obs 2 1", "prey/action 2 1",
+                                "prey/action_mask 2 1", "alive 0 3", "state 0 1", "reward 0 3", "terminated 0 1"));
 }
 
 TEST_F(HuntersTest, SeeAndEarnByGroup) {

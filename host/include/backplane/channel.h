@@ -6,8 +6,8 @@
 // channels of a role have names of their own; "final_X" has the last observations of a further OBS or STATE channel X. INFO
 // channels named "ep/..." are averaged over the episodes that end.
 //
-// Agents whose channels differ form groups (env.h). A channel of group g has N * A entries, A being the agents of the group: row
-// r, agent i of the group at r * A + i. It is named GROUP/ROLE, such as "good/obs". Since 1.2
+// Agents whose channels differ form groups (env.h). A channel of group g has N * A entries, A being the agents of the group:
+// row r, agent i of the group at r * A + i. It is named GROUP/ROLE, such as "good/obs". Since 1.2
 #ifndef BACKPLANE_CHANNEL_H_
 #define BACKPLANE_CHANNEL_H_
 

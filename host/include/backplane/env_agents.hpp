@@ -12,7 +12,8 @@
 // by name need SetState(const Model&, const double*, const bp::RowView& out).
 //
 // Agents with different observations or actions form groups: Spec declares Group(name, n) before the channels of each, T keeps
-// their handles (spec.Get<float>("NAME/obs")), and Reset and Step use row.Agents(handle)[agent]; obs, mask and action are empty.
+// their handles (spec.Get<float>("NAME/obs")), and Reset and Step use row.Agents(handle)[agent]; obs, mask and action are
+// empty.
 #pragma once
 
 #include <concepts>

@@ -117,7 +117,7 @@ class EnvSpec {
     groups.push_back({name, max_agents - agents, agents});
     return *this;
   }
-  // Like those of the env below a wrapper.
+  // The same groups as another env.
   EnvSpec& Groups(std::vector<AgentGroup> agent_groups) {
     groups = std::move(agent_groups);
     return *this;
@@ -257,7 +257,7 @@ class SpecTable {
       table_.push_back(out);
     }
     for (const AgentGroup& group : spec.groups) groups_.push_back({sizeof(bp_group), group.agents, group.name.c_str()});
-    view = {sizeof view, spec.max_agents, table_.data(),  table_.size(), spec.max_episode_steps,
+    view = {sizeof view, spec.max_agents, table_.data(), table_.size(), spec.max_episode_steps,
             spec.device, groups_.data(),  groups_.size()};
   }
   SpecTable(const SpecTable&) = delete;

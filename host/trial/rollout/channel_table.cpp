@@ -120,7 +120,8 @@ T ReadSpecStruct(const SpecPlace& place, const T* said) {
   if (said == nullptr) place.Refuse("a pointer", "NULL");
   if (!CopyReadable(&size, said, sizeof size)) place.Refuse("a pointer", fmt::format("{}, which cannot be read", Hex(said)));
   CheckStructSize<T>(place, size);
-  if (!CopyReadable(&out, said, std::min<size_t>(sizeof out, size))) place.Refuse("a pointer", fmt::format("{}, which cannot be read", Hex(said)));
+  if (!CopyReadable(&out, said, std::min<size_t>(sizeof out, size)))
+    place.Refuse("a pointer", fmt::format("{}, which cannot be read", Hex(said)));
   out.struct_size = sizeof out;  // the size of the copy
   return out;
 }

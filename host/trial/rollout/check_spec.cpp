@@ -82,8 +82,9 @@ void CheckGroup(const SpecPlace& place, const bp_channel& c, uint64_t n_groups) 
   if (grouped && (c.group < 1 || c.group > n_groups))
     place.Refuse(fmt::format("group 1 to {}, because the agents form {} groups", n_groups, n_groups), std::to_string(c.group));
   if (!grouped && c.group != 0)
-    place.Refuse(n_groups == 0 ? "group 0, because the spec has no groups"
-                               : "group 0, because only OBS, ACTION, ACTION_MASK and FINAL_OBS in agent scope belong to a group",
+    place.Refuse(n_groups == 0
+                     ? "group 0, because the spec has no groups"
+                     : "group 0, because only OBS, ACTION, ACTION_MASK and FINAL_OBS in agent scope belong to a group",
                  std::to_string(c.group));
 }
 
@@ -104,8 +105,7 @@ void CheckGroups(const SpecPlace& spec, const CheckedEnvSpec& env) {
   }
   if (!groups.empty() && agents != env.view.max_agents)
     spec.Refuse(fmt::format("max_agents {}, the agents of all groups", agents), std::to_string(env.view.max_agents));
-  for (const bp_channel& c : env.table.channels())
-    CheckGroup(spec.At(fmt::format("channel '{}'", c.name)), c, groups.size());
+  for (const bp_channel& c : env.table.channels()) CheckGroup(spec.At(fmt::format("channel '{}'", c.name)), c, groups.size());
 }
 
 // Limits the bytes of all rows, so that later products do not overflow.
@@ -113,8 +113,8 @@ void CheckBytes(const SpecPlace& spec, const CheckedEnvSpec& env, uint64_t rows)
   for (const bp_channel& c : env.table.channels()) {
     const uint64_t agents = bp::AgentsIn(env.view, c);
     uint64_t bytes = Elements(c) * (c.dtype.bits / 8);
-    const bool too_many = __builtin_mul_overflow(bytes, agents, &bytes) ||
-                          __builtin_mul_overflow(bytes, rows, &bytes) || bytes > kMaxChannelBytes;
+    const bool too_many = __builtin_mul_overflow(bytes, agents, &bytes) || __builtin_mul_overflow(bytes, rows, &bytes) ||
+                          bytes > kMaxChannelBytes;
     if (too_many)
       spec.At(fmt::format("channel '{}'", c.name))
           .Refuse(fmt::format("at most {} bytes for all rows", kMaxChannelBytes),
@@ -354,9 +354,9 @@ CheckedLearnerSpec CheckSpec(const std::string& id, const bp_learner_spec* said,
   out.flags = view.flags;
   out.evaluation_rows = view.evaluation_rows;
   if (env.view.n_groups > 0 && (view.flags & BP_LEARNER_GROUPS) == 0)
-    throw TrialFailure(BP_E_UNSUPPORTED, id,
-                       fmt::format("does not support groups of agents (BP_LEARNER_GROUPS), but {} has {}", env_id,
-                                   GroupsText(env.view)));
+    throw TrialFailure(
+        BP_E_UNSUPPORTED, id,
+        fmt::format("does not support groups of agents (BP_LEARNER_GROUPS), but {} has {}", env_id, GroupsText(env.view)));
   for (const bp_channel& c : out.act_out.channels()) CheckOutput(spec, c, env_id, env);
   CheckActions(id, out, env_id, env);
   CheckLists(id, out, env_id, env);

@@ -32,9 +32,7 @@ uint8_t* DataOf(const CheckedEnvSpec& spec, const bp_frame& frame, const bp_chan
   return tensor ? static_cast<uint8_t*>(tensor->data) : nullptr;
 }
 
-uint64_t PerRow(const CheckedEnvSpec& spec, const bp_channel& channel) {
-  return bp::AgentsIn(spec.view, channel);
-}
+uint64_t PerRow(const CheckedEnvSpec& spec, const bp_channel& channel) { return bp::AgentsIn(spec.view, channel); }
 
 }  // namespace
 

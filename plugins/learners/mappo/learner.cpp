@@ -62,7 +62,8 @@ void Learner::DeclareMetrics() {
   for (const Group& group : groups_) {
     if (!has_groups()) return;
     for (const bp::MetricInfo& metric : kGroupMetrics)
-      metrics_.Declare({(std::string(metric.name) + "/" + group.shape.group).c_str(), metric.unit, metric.direction, metric.doc});
+      metrics_.Declare(
+          {(std::string(metric.name) + "/" + group.shape.group).c_str(), metric.unit, metric.direction, metric.doc});
   }
 }
 
@@ -196,8 +197,7 @@ void Learner::ChooseModel(const bp_env_spec* env) {
     if (!options_.devices.empty())
       throw bp::ConfigError("devices: expected update_path: torch or a GPU (resources.gpus), got the fused update of a CPU");
     for (Group& group : groups_)
-      group.model =
-          FusedModel(group.net, group.shape, options_.update_shards, OnHost(host()), host(), FusedPrecision(amp));
+      group.model = FusedModel(group.net, group.shape, options_.update_shards, OnHost(host()), host(), FusedPrecision(amp));
     return;
   }
   const auto& part = bp::OpenPart<TorchPart>(host(), "torch");

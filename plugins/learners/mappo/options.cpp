@@ -77,7 +77,8 @@ std::vector<const bp_channel*> OfGroup(const bp_env_spec& env, uint16_t role, ui
 
 void NeedOnlyMask(const std::string& before, const bp_channel& mask) {
   if (before.empty()) return;
-  throw bp::Unsupported("needs one ACTION_MASK channel for the same agents, the env has '" + before + "' and '" + mask.name + "'");
+  throw bp::Unsupported("needs one ACTION_MASK channel for the same agents, the env has '" + before + "' and '" + mask.name +
+                        "'");
 }
 
 // The name of a flag per agent in INFO; empty: the env has none.

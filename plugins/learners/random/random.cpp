@@ -101,8 +101,7 @@ class Random : public bp::OnPolicy, public bp::LearnerPlugin<Random> {
   void AddAction(const bp_env_spec& env, const bp_channel& action) {
     const bp::MaskPlace place = bp::MaskPlaceOf(env, action);
     try {
-      actions_.push_back(
-          {bp::ActionSpace(action, place.mask, place.first_flag, place.flags), bp::AgentsIn(env, action)});
+      actions_.push_back({bp::ActionSpace(action, place.mask, place.first_flag, place.flags), bp::AgentsIn(env, action)});
     } catch (const std::invalid_argument& e) {
       throw bp::Unsupported(e.what());
     }
@@ -120,7 +119,7 @@ class Random : public bp::OnPolicy, public bp::LearnerPlugin<Random> {
   }
 
   const Options options_;
-  std::vector<Action> actions_;  // of each ACTION channel
+  std::vector<Action> actions_;        // of each ACTION channel
   std::vector<std::string> masks_;     // in the order of the inputs
   std::vector<std::string> observed_;  // tensors of a delivery
   bp::LearnerSpec spec_;

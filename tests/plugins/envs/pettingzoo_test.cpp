@@ -137,9 +137,9 @@ TEST_F(PettingZoo, AgentsComeInTheirOrderAndLeave) {
 // Agents with equal spaces form a group, so b comes after c.
 TEST_F(PettingZoo, AgentsWithDifferentSpacesFormGroups) {
   harness::Env env(kPlugin, 2, 1, Leavers({{"differs", true}}));
-  EXPECT_THAT(Names(env), ElementsAre("group_1/obs", "group_1/action", "b/obs", "b/action", "alive", "state", "reward",
-                                      "agent_ended", "agent_truncated", "terminated", "truncated", "ep/return/group_1",
-                                      "ep/return/b"));
+  EXPECT_THAT(Names(env),
+              ElementsAre("group_1/obs", "group_1/action", "b/obs", "b/action", "alive", "state", "reward", "agent_ended",
+                          "agent_truncated", "terminated", "truncated", "ep/return/group_1", "ep/return/b"));
   EXPECT_EQ(env.spec().max_agents, 3u);
   EXPECT_EQ(bp::GroupsOf(env.spec())[1].first, 2u);
   ASSERT_EQ(env.Reset(0, {1, 2}), BP_OK) << env.error();

@@ -1,5 +1,5 @@
-// Rollouts with two groups of agents, as a host delivers them: "pair", two agents that choose with a mask, and "solo", one agent
-// that sets numbers. They see different observations and one state.
+// Rollouts with two groups of agents, as a host delivers them: "pair", two agents that choose with a mask, and "solo", one
+// agent that sets numbers. They see different observations and one state.
 #pragma once
 
 #include <string>
@@ -84,7 +84,8 @@ class GroupedRollout {
     const bp::Delivery plain = whole_.delivery();
     names_.clear(), tensors_.clear();
     const auto add = [&](const char* name, bp_tensor* tensor) { names_.push_back(name), tensors_.push_back(tensor); };
-    for (const char* name : {"reward", "terminated", "truncated", "final_index", "state", "final_state", "alive", "agent_ended"})
+    for (const char* name :
+         {"reward", "terminated", "truncated", "final_index", "state", "final_state", "alive", "agent_ended"})
       add(name, const_cast<bp_tensor*>(plain.Find(name)));
     const int64_t ends = plain.Find("final_index")->shape[0];
     pair.final_obs.shape[0] = ends * kPair, solo.final_obs.shape[0] = ends * kSolo;

@@ -138,12 +138,13 @@ TEST(CheckSpec, RejectsInconsistentGroups) {
       s->channels.push_back(s->channels[0]);
       s->channels.back().name = "more", s->channels.back().group = group;
     };
-    EXPECT_EQ(ErrorWith(change), "env.x: channel 'more': expected group 1 to 2, because the agents form 2 groups, got " +
-                                     std::to_string(group));
+    EXPECT_EQ(ErrorWith(change),
+              "env.x: channel 'more': expected group 1 to 2, because the agents form 2 groups, got " + std::to_string(group));
   }
-  EXPECT_EQ(ErrorWith([](GroupedSpec* s) { s->channels[4].group = 1; }),
-            "env.x: channel 'reward': expected group 0, because only OBS, ACTION, ACTION_MASK and FINAL_OBS in agent scope belong "
-            "to a group, got 1");
+  EXPECT_EQ(
+      ErrorWith([](GroupedSpec* s) { s->channels[4].group = 1; }),
+      "env.x: channel 'reward': expected group 0, because only OBS, ACTION, ACTION_MASK and FINAL_OBS in agent scope belong "
+      "to a group, got 1");
   EXPECT_EQ(ErrorWith([](GroupedSpec* s) { s->groups.clear(); }),
             "env.x: channel 'pair/obs': expected group 0, because the spec has no groups, got 1");
 }
@@ -161,7 +162,8 @@ TEST(CheckSpec, RejectsALearnerThatDoesNotKnowGroups) {
     ADD_FAILURE() << "accepted";
   } catch (const TrialFailure& failure) {
     EXPECT_STREQ(failure.what(),
-                 "learner.x: does not support groups of agents (BP_LEARNER_GROUPS), but env.x has 2 groups of agents: pair (2), solo (1)");
+                 "learner.x: does not support groups of agents (BP_LEARNER_GROUPS), but env.x has 2 groups of agents: pair "
+                 "(2), solo (1)");
   }
 }
 
