@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ._library import check, lib, require
 
@@ -30,6 +30,14 @@ def _row_of(channels: dict[str, Array], row: int) -> Any:
     return rows if len(rows) > 1 else next(iter(rows.values()))
 
 
+class _Bound(NamedTuple):
+    """A group's memory in the env."""
+
+    obs: dict[str, Array]
+    action: Array
+    mask: Array | None
+
+
 class _Group:
     """Agents with equal spaces: all, or a group of the env (``spec["groups"]``)."""
 
@@ -50,11 +58,11 @@ class _Group:
         own = [c for c in env.of_role(role) if c["group"] == self.number]
         return [{**c, "name": c["name"].removeprefix(self._prefix), "channel": c["name"]} for c in own]
 
-    def bind(self, env: EmbeddedEnv) -> None:
-        self.obs = {c["name"]: env.channels[c["channel"]] for c in self._of(env, "obs")}
-        self.action = env.channels[self._of(env, "action")[0]["channel"]]
+    def bound(self, env: EmbeddedEnv) -> _Bound:
         masks = self._of(env, "action_mask")
-        self.mask = env.channels[masks[0]["channel"]] if masks else None
+        return _Bound({c["name"]: env.channels[c["channel"]] for c in self._of(env, "obs")},
+                      env.channels[self._of(env, "action")[0]["channel"]],
+                      env.channels[masks[0]["channel"]] if masks else None)
 
 
 class ParallelEnv(Adapter, _ParallelEnv[str, Any, Any]):
@@ -85,15 +93,14 @@ class ParallelEnv(Adapter, _ParallelEnv[str, Any, Any]):
         self.possible_agents = [agent for group in self._groups for agent in group.agents]
         self.agents: list[str] = []
         self._number = {agent: i for i, agent in enumerate(self.possible_agents)}  # in channels of all agents
-        self._place = {agent: (group, i) for group in self._groups for i, agent in enumerate(group.agents)}
+        self._place = {agent: (g, i) for g, group in enumerate(self._groups) for i, agent in enumerate(group.agents)}
         if states := env.of_role("state"):
             self.state_space = spaces_of(states)
         self._bind_to(env)
 
     def _bind(self) -> None:
         env, channels = self.env, self.env.channels
-        for group in self._groups:
-            group.bind(env)
+        self._bound_groups = [group.bound(env) for group in self._groups]
         self._state = {c["name"]: channels[c["name"]] for c in env.of_role("state")}
         self._reward = channels["reward"]
         self._reward_is_shared = only(env, "reward")["scope"] == "row"
@@ -107,10 +114,10 @@ class ParallelEnv(Adapter, _ParallelEnv[str, Any, Any]):
         return self.env.channels[found[0]["name"]] if found else None
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        return self._place[agent][0].observation_space
+        return self._groups[self._place[agent][0]].observation_space
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        return self._place[agent][0].action_space
+        return self._groups[self._place[agent][0]].action_space
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         self.env.reset(seeds=None if seed is None else np.array([seed_number(seed)], np.uint64))
@@ -127,11 +134,11 @@ class ParallelEnv(Adapter, _ParallelEnv[str, Any, Any]):
         if set(actions) != set(acting):
             raise ValueError(f"actions: expected one for each of {', '.join(acting) or 'no agent (reset starts an episode)'}, got "
                              f"{', '.join(map(str, actions)) or 'none'}")
-        for group in self._groups:
+        for group in self._bound_groups:
             group.action[...] = 0
         for agent, action in actions.items():
-            group, i = self._place[agent]
-            action_into(group.action[i, ...], action)
+            g, i = self._place[agent]
+            action_into(self._bound_groups[g].action[i, ...], action)
         check(lib.bp_embed_step(self.env._handle))
         terminated, truncated = bool(self._terminated[0]), bool(self._truncated[0])
         stay = [] if terminated or truncated else self._living(acting)
@@ -154,16 +161,18 @@ class ParallelEnv(Adapter, _ParallelEnv[str, Any, Any]):
         return {agent for agent in agents if flags is not None and flags[self._number[agent]]}
 
     def _observations(self, agents: list[str]) -> dict[str, Any]:
-        return {agent: _row_of(self._place[agent][0].obs, self._place[agent][1]) for agent in agents}
+        places = {agent: self._place[agent] for agent in agents}
+        return {agent: _row_of(self._bound_groups[g].obs, i) for agent, (g, i) in places.items()}
 
     def _info(self, agent: str, ended: bool) -> dict[str, Any]:
         i = self._number[agent]
         info = {name: self.env.channels[name][i].tolist() for name in self._infos}
         if ended:
             info.update({name: self.env.channels[name][0].tolist() for name in self._episode_infos})
-        group, place = self._place[agent]
-        if group.mask is not None:
-            info["action_mask"] = group.mask[place].astype(np.int8)
+        g, place = self._place[agent]
+        mask = self._bound_groups[g].mask
+        if mask is not None:
+            info["action_mask"] = mask[place].astype(np.int8)
         return info
 
     def state(self) -> Any:
