@@ -50,8 +50,8 @@ TEST_F(Groups, HaveTheSameBitsForAnyThreadsAndWorkers) {
 }
 
 TEST_F(Groups, ResumeAfterAKill) {
-  RunIt("whole");
-  const std::string often = "--set checkpoint.every_iterations=3";
+  const std::string many = "--set budget.iterations=150", often = many + " --set checkpoint.every_iterations=3";
+  RunIt("whole", many);
   const pid_t pid = Start(CommandOf("killed", often));
   ASSERT_TRUE(Until([&] { return Metrics("killed").size() >= 5; })) << ErrorsOf(pid);
   for (const pid_t trial : TrialProcesses()) kill(trial, SIGKILL);
