@@ -220,14 +220,14 @@ void Learner::Refresh() {
 void Learner::DescribeSpec(const EnvShape& shape, Group* group) {
   const Net& net = group->net;
   group->first_in = inputs_.size(), group->first_out = outputs_;
-  const auto read = [&](const std::string& name) { spec_.ActIn(name), inputs_.push_back(name); };
+  const auto input = [&](const std::string& name) { spec_.ActIn(name), inputs_.push_back(name); };
   const auto keep = [&](const std::string& name) {
     if (name.empty() || std::find(delivered_.begin(), delivered_.end(), name) != delivered_.end()) return;
     spec_.Keep(name), delivered_.push_back(name);
   };
-  for (const Seen& each : shape.obs) read(each.name), keep(each.name);  // in the order that Actor reads
-  if (!shape.mask.empty()) read(shape.mask);
-  if (!shape.alive.empty()) read(shape.alive);
+  for (const Seen& each : shape.obs) input(each.name), keep(each.name);  // in the order that Actor reads
+  if (!shape.mask.empty()) input(shape.mask);
+  if (!shape.alive.empty()) input(shape.alive);
   for (const std::string& name : {shape.mask, shape.alive, shape.agent_ended, shape.agent_truncated}) keep(name);
   for (const Seen& each : shape.state)
     if (net.state > 0) keep(each.name);
