@@ -89,6 +89,8 @@ BY_HAND = [
     ("mappo", MAPPO + "value_norm.cpp", "kKeep * m_ + (1 - kKeep) * mean", "kKeep * m_ + mean"),
     ("mappo", MAPPO + "learner.cpp", "group->value_norm.Update(batch.n(), [&](int64_t i) { return all.ret[batch.index[i]]; });",
      "if (range.begin == 0) group->value_norm.Update(batch.n(), [&](int64_t i) { return all.ret[batch.index[i]]; });"),
+    ("mappo", MAPPO + "learner.cpp", "if (group.offset > 0) step.splits.push_back(group.offset);", ";"),
+    ("mappo", MAPPO + "streams.cpp", "shape_.reward_per_agent ? all : row", "shape_.reward_per_agent ? agent : row"),
     ("mappo", MAPPO + "learner.cpp", "if (options_.separate_grad_clip) step.splits.push_back(group.offset + group.net.split);", ";"),
     ("mappo", MAPPO + "learner.cpp", "Scheduled(options_.lr_schedule, options_.lr, progress())", "options_.lr"),
     ("mappo", MAPPO + "rollout.cpp", "(a - mean) * (a - mean)", "a * a"),
