@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <regex>
+
 #include "batch.hpp"
 
 namespace backplane::end_to_end {
@@ -59,6 +61,16 @@ TEST_F(Groups, ResumeAfterAKill) {
   const Finished again = Run(CommandOf("killed", often + " --only-failed"));
   ASSERT_EQ(again.exit, 0) << again.err;
   ExpectSameBits("killed");
+}
+
+TEST_F(Groups, PassThroughWrappers) {
+  const std::string wrappers = "[{sticky_actions: 0.3}, {frame_stack: 3}, {flatten: {channels: [prey/obs]}}, {time_limit: 9}]";
+  const std::string command = CommandOf("wrapped");
+  Write("wrapped.yaml", std::regex_replace(ReadFile(dir_ / "wrapped.yaml"), std::regex("plugin: hunters"),
+                                           "plugin: hunters, wrappers: " + wrappers));
+  const Finished run = Run(command);
+  ASSERT_EQ(run.exit, 0) << run.err;
+  EXPECT_LE(Result("wrapped")["evaluation"]["metrics"]["ep/length"]["mean"].get<double>(), 9);
 }
 
 TEST_F(Groups, AreRejectedByALearnerOfOneAgentAndAnExport) {
