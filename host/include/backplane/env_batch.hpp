@@ -10,7 +10,7 @@
 #include "backplane/env_labels.hpp"
 #include "backplane/env_parameters.hpp"
 #include "backplane/env_pictures.hpp"
-#include "backplane/env_spec.hpp"
+#include "backplane/env_slot.hpp"
 #include "backplane/env_states.hpp"
 #include "backplane/ext/autoreset.h"
 #include "backplane/ext/batch.h"

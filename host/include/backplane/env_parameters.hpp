@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "backplane/env_spec.hpp"
+#include "backplane/env_slot.hpp"
 #include "backplane/ext/parameters.h"
 #include "backplane/signatures.hpp"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "backplane/env_spec.hpp"
+#include "backplane/env_slot.hpp"
 #include "backplane/ext/clock.h"
 #include "backplane/ext/render.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "backplane/env_spec.hpp"
+#include "backplane/env_slot.hpp"
 #include "backplane/ext/inject.h"
 #include "backplane/signatures.hpp"
 
