@@ -139,7 +139,8 @@ concept TellsTensors = requires(const P& c, NamedTensors* t) {
 }  // namespace detail
 
 // The ABI side of a learner class P, which has kAbout, kOptions (optional) and a constructor from LearnerSetup. With `void
-// Save(const bp::Writer&) const` and `void Load(const bp::Reader&)` it supports "bp.learner.state/1", with `void
+// Save(const bp::Writer&) const` and `void Load(const bp::Reader&)` it supports "bp.learner.state/1", unless it has `bool
+// KeepsState() const` and that returns false; with `void
 // Tensors(bp::NamedTensors*) const` also "bp.learner.tensors/1", with SavePolicy and LoadPolicy (like Save and Load) and
 // `std::string PolicyForm() const` also "bp.learner.policy/1". Its `start` is StartPolicy (like Load) or else LoadPolicy.
 template <class P>
@@ -220,13 +221,15 @@ class LearnerPlugin {
       told.Fill(out);
     });
   }
-  static const void* GetExtension(const bp_learner*, const char* id) noexcept {
+  static const void* GetExtension([[maybe_unused]] const bp_learner* learner, const char* id) noexcept {
     if constexpr (requires { P::template Extension<P>(id); }) {
       if (const void* extension = P::template Extension<P>(id)) return extension;
     }
     if constexpr (detail::SavesState<P>) {
       static constexpr bp_learner_state_1 state = {sizeof(bp_learner_state_1), 0, DoSave, DoLoad};
-      if (std::strcmp(id, BP_LEARNER_STATE_1) == 0) return &state;
+      bool keeps = true;
+      if constexpr (requires(const P& c) { bool{c.KeepsState()}; }) keeps = reinterpret_cast<const P*>(learner)->KeepsState();
+      if (keeps && std::strcmp(id, BP_LEARNER_STATE_1) == 0) return &state;
     }
     if constexpr (detail::SavesPolicy<P>) {
       static constexpr bp_learner_policy_1 policy = {
