@@ -19,11 +19,12 @@ namespace fs = std::filesystem;
 struct NewArgs {
   std::string program;
   std::string kind, name, lang = "cpp";
-  bool agents = false, mujoco = false, off_policy = false, recurrent = false;
+  bool agents = false, mujoco = false, off_policy = false, recurrent = false, python = false;
 };
 
 // The template's folder in templates/KIND: the language, or the special kind of env or learner.
 std::string Variant(const NewArgs& args) {
+  if (args.python) return "python";
   if (args.off_policy) return args.lang == "rust" ? "off_policy_rust" : "off_policy";
   if (args.kind == "learner") return args.recurrent ? "recurrent" : args.lang;
   return args.agents ? "agents" : args.mujoco ? "mujoco" : args.lang;
@@ -32,9 +33,13 @@ std::string Variant(const NewArgs& args) {
 // A combination without a template.
 std::string WhyNoTemplate(const NewArgs& args) {
   const std::string flag = args.agents ? "--agents" : args.mujoco ? "--mujoco" : args.lang == "c" ? "--lang c" : "";
-  const std::string of_learners = args.off_policy ? "--off-policy" : args.recurrent ? "--recurrent" : "";
+  const std::string of_learners = args.python ? "--python" : args.off_policy ? "--off-policy" : args.recurrent ? "--recurrent" : "";
   if (args.kind != "learner" && !of_learners.empty())
     return fmt::format("{}: expected a learner, got {}", of_learners, args.kind == "env" ? "an env" : "a monitor");
+  if (args.python && (args.off_policy || args.recurrent || args.lang != "cpp"))
+    return fmt::format("--python: expected no other template, got {}", args.off_policy  ? "--off-policy"
+                                                                       : args.recurrent ? "--recurrent"
+                                                                                        : "--lang " + args.lang);
   if (args.lang == "rust" && !args.off_policy)
     return "--lang rust: expected a learner with --off-policy; for an env in Rust, copy examples/rust";
   if (args.off_policy && args.recurrent) return "expected --off-policy or --recurrent, got both; no template has both";
@@ -58,7 +63,7 @@ std::string WhyBadName(const NewArgs& args) {
 std::string WhyTaken(const NewArgs& args) {
   PluginSearch search({});
   for (const PluginInfo& info : search.All().plugins()) {
-    if (info.id == args.kind + "." + args.name)
+    if (!args.python && info.id == args.kind + "." + args.name)
       return fmt::format("expected a new name, got '{}', which is the name of the {} in {}", args.name, args.kind,
                          info.file.string());
   }
@@ -93,6 +98,10 @@ bool HasProgram(const std::string& name) {
 
 void SayWhatIsNext(const NewArgs& args) {
   const std::string program = ShellArgument(args.program), name = args.name;
+  if (args.python)
+    return fmt::print("{0}/ is ready: {0}/{0}.py is the learner, {0}/README.md describes the other files. Next:\n"
+                      "  {1} run {0}/{0}.yaml\n  python3 {0}/{0}_test.py {1}\n",
+                      name, program);
   const bool rust = args.lang == "rust";
   std::string next = fmt::format("{0}/ is ready: {0}/plugin.{1} is the {2}, {0}/README.md describes the other files. Next:\n",
                                  name, rust ? "rs" : args.lang, args.kind);
@@ -113,7 +122,7 @@ int CreatePlugin(const NewArgs& args) {
   if (why_not.empty()) {
     try {
       fs::create_directory(args.name);
-      Copy(templates / "common", args);
+      if (!args.python) Copy(templates / "common", args);  // how to build it
       Copy(own, args);
       SayWhatIsNext(args);
       return kOk;
@@ -141,6 +150,7 @@ Command NewCommand() {
     add->Flag("--mujoco", &args->mujoco, "Create an env on MuJoCo");
     add->Flag("--off-policy", &args->off_policy, "Create a learner with a replay buffer");
     add->Flag("--recurrent", &args->recurrent, "Create a learner whose policy has a memory");
+    add->Flag("--python", &args->python, "Create a learner in Python");
     add->Check([args] {
       const std::string bad = WhyBadName(*args);
       return bad.empty() ? WhyNoTemplate(*args) : bad;

@@ -25,7 +25,7 @@ class Arena {
     uint64_t at = 0, capacity = 0, used = 0;
   };
   static constexpr uint64_t Room(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
-  // Keeps what was placed before if `keep`, until a later Reset without it.
+  // If `keep`, earlier copies stay valid until a later Reset without it.
   void Reset(Block* block, uint64_t bytes, bool keep = false);
   uint64_t Place(Block* block, uint64_t bytes);
   char* At(uint64_t place) const { return memory_ + place; }

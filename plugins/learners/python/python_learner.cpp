@@ -157,8 +157,6 @@ void PythonLearner::Declare(const bp_env_spec& env, const json& said) {
 void PythonLearner::RecordFacts(const json& said) {
   for (const auto& [name, version] : said.at("versions").items())
     bp::RecordFact(host(), ("version/" + name).c_str(), version.get_ref<const std::string&>().c_str());
-  if (!keeps_state_)
-    host()->log(host(), BP_LOG_WARN, "a resumed trial starts from scratch, because the class has no methods save and load");
 }
 
 json PythonLearner::Ask(char kind, const json& request) {

@@ -56,7 +56,7 @@ const char* const kShipped[] = {
 
 // Each case would start an interpreter per instance, three minutes in total: tests/plugins/envs and tests/end_to_end have their
 // tests.
-const char* const kInPython[] = {"env_gymnasium", "env_pettingzoo", "monitor_python"};
+const char* const kInPython[] = {"env_gymnasium", "env_pettingzoo", "learner_python", "monitor_python"};
 
 std::string ShippedFile(const std::string& name) { return BACKPLANE_PLUGIN_DIR "/" + name + ".so"; }
 

@@ -3,7 +3,7 @@
     3  commands   b"C" and a configuration (JSON): loads the file and creates the learner
                   b"A", numbers of the call (ACT) and a place per input and output: act
                   b"P" and limits (JSON): plan; b"D" and a delivery (JSON): consume
-                  b"G": save; b"U" and what it gave: load
+                  b"G": save; b"U" and the bytes of a save: load
                   the end: no more commands
     4  replies    no bytes for act and load, b"V" and JSON for create, plan and consume, b"V" and bytes for save
                   b"E" and an error (JSON)

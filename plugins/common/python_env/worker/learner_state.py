@@ -1,4 +1,4 @@
-"""Part of the program of learner.python: writes what a learner saves as bytes, and reads it.
+"""Part of the program of learner.python: writes the state of a learner as bytes, and reads it.
 
 A state is None, numbers, texts, bytes, lists, tuples, dicts of these, NumPy's arrays and generators, and PyTorch's tensors. Other
 arrays, such as JAX's, become NumPy's. The bytes are a length, JSON with the places of the arrays, and the arrays. Equal states give
