@@ -36,8 +36,7 @@ class SpawnSetup {
   ~SpawnSetup();
   SpawnSetup(const SpawnSetup&) = delete;
 
-  void Give(const File& file, int as) { Give(file.fd(), as); }
-  void Give(int fd, int as) { posix_spawn_file_actions_adddup2(&actions_, fd, as); }
+  void Give(const File& file, int as) { posix_spawn_file_actions_adddup2(&actions_, file.fd(), as); }
   void GiveNothing(int as);
   // `threads`: of each numeric library. Throws bp::Error.
   pid_t Spawn(std::vector<std::string> arguments, uint64_t threads = 1);

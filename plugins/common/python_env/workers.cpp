@@ -108,7 +108,11 @@ void Workers::Start(Worker* worker, const std::string& python) {
   setup.Give(memory_, kMemory);
   setup.Give(source_, kSource);
   setup.Give(life_of_workers_, kLife);
-  if (program_.host_memory >= 0) setup.Give(program_.host_memory, kHostMemory);
+  File host_memory;  // a copy, because the host's number may be one of the worker's
+  if (program_.host_memory >= 0) {
+    host_memory = Checked(dup(program_.host_memory), "memory shared with the host");
+    setup.Give(host_memory, kHostMemory);
+  }
   worker->pid = setup.Spawn({python, "/proc/self/fd/" + std::to_string(kSource)}, program_.threads);
   // On a kernel without pidfds, only the end of its replies reveals a worker's death.
   worker->process = File(static_cast<int>(syscall(SYS_pidfd_open, worker->pid, 0)));
