@@ -28,7 +28,7 @@ struct LoopParts {
   const std::atomic<bool>& cancelled;
   TrialThreads& threads;
   CheckpointFolder& checkpoints;
-  uint64_t chunk_rows, call_rows;    // TrialParts, like the next one
+  uint64_t chunk_rows, call_rows;  // TrialParts, like the next one
   bool acts_whole;
   WorkerGroup* workers = nullptr;    // they play candidates; NULL: the trial does
   MomentRecorder* moment = nullptr;  // of a replay for `backplane inspect`

@@ -211,8 +211,8 @@ void TrialProcess::MakeLoop() {
                                                std::exchange(evaluation, nullptr), spec_.attempt_dir);
   loop_ = std::make_unique<TrialLoop>(LoopParts{spec_, parts_.env(), parts_.learner(), evaluation, *parts_.monitors(),
                                                 parts_.metrics(), status_, g_cancelled, *parts_.threads(), checkpoints_,
-                                                parts_.chunk_rows(), parts_.call_rows(), parts_.acts_whole(), workers_.get(), moment_.get(),
-                                                late_stop_ ? &late_stop_->flag() : nullptr});
+                                                parts_.chunk_rows(), parts_.call_rows(), parts_.acts_whole(), workers_.get(),
+                                                moment_.get(), late_stop_ ? &late_stop_->flag() : nullptr});
 }
 
 // Each pass but the last sets a checkpoint aside and restarts with fresh plugins.

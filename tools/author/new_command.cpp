@@ -33,7 +33,10 @@ std::string Variant(const NewArgs& args) {
 // A combination without a template.
 std::string WhyNoTemplate(const NewArgs& args) {
   const std::string flag = args.agents ? "--agents" : args.mujoco ? "--mujoco" : args.lang == "c" ? "--lang c" : "";
-  const std::string of_learners = args.python ? "--python" : args.off_policy ? "--off-policy" : args.recurrent ? "--recurrent" : "";
+  const std::string of_learners = args.python       ? "--python"
+                                  : args.off_policy ? "--off-policy"
+                                  : args.recurrent  ? "--recurrent"
+                                                    : "";
   if (args.kind != "learner" && !of_learners.empty())
     return fmt::format("{}: expected a learner, got {}", of_learners, args.kind == "env" ? "an env" : "a monitor");
   if (args.python && (args.off_policy || args.recurrent || args.lang != "cpp"))
@@ -99,9 +102,10 @@ bool HasProgram(const std::string& name) {
 void SayWhatIsNext(const NewArgs& args) {
   const std::string program = ShellArgument(args.program), name = args.name;
   if (args.python)
-    return fmt::print("{0}/ is ready: {0}/{0}.py is the learner, {0}/README.md describes the other files. Next:\n"
-                      "  {1} run {0}/{0}.yaml\n  python3 {0}/{0}_test.py {1}\n",
-                      name, program);
+    return fmt::print(
+        "{0}/ is ready: {0}/{0}.py is the learner, {0}/README.md describes the other files. Next:\n"
+        "  {1} run {0}/{0}.yaml\n  python3 {0}/{0}_test.py {1}\n",
+        name, program);
   const bool rust = args.lang == "rust";
   std::string next = fmt::format("{0}/ is ready: {0}/plugin.{1} is the {2}, {0}/README.md describes the other files. Next:\n",
                                  name, rust ? "rs" : args.lang, args.kind);

@@ -41,7 +41,8 @@ void EnvMemory::Call(const char* doing, Function&& function) const {
 }
 
 EnvMemory::Bytes EnvMemory::Allocate(uint64_t bytes, bool zeroed) const {
-  if (std::byte* const shared = shared_ ? shared_->Map(bytes) : nullptr) return {shared, Release{.mapped = bytes, .owner = nullptr}};
+  if (std::byte* const shared = shared_ ? shared_->Map(bytes) : nullptr)
+    return {shared, Release{.mapped = bytes, .owner = nullptr}};
   if (std::byte* const shared = of_learner_ ? of_learner_->Map(bytes) : nullptr)
     return {shared, Release{.mapped = bytes, .owner = of_learner_}};
   if (!on_device()) return {AllocateAligned(bytes, zeroed).release(), Release{}};

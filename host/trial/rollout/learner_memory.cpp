@@ -35,7 +35,8 @@ const bp_host_shared_1* LearnerMemory::Api() {
 // No process can cut the file: an access behind its end would be a fatal signal.
 bp_status LearnerMemory::Open(const bp_host* host, int32_t* out_fd) noexcept {
   auto& self = *static_cast<LearnerMemory*>(HostServices::SharedImpl(host));
-  if (!self.creating_) return host->fail(host, BP_E_INVALID_ARG, BP_HOST_SHARED_1 ": expected open in create, got a later call");
+  if (!self.creating_)
+    return host->fail(host, BP_E_INVALID_ARG, BP_HOST_SHARED_1 ": expected open in create, got a later call");
   if (self.fd_ < 0) {
     self.fd_ = memfd_create("learner", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (self.fd_ < 0 || fcntl(self.fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0)

@@ -1,5 +1,5 @@
-// The buffers of a learner that asked for shared memory (ext/shared.h): a file in memory, in which each buffer has a place of its
-// own for ever.
+// The buffers of a learner that asked for shared memory (ext/shared.h): a file in memory, in which each buffer has a place of
+// its own for ever.
 #pragma once
 
 #include <cstddef>

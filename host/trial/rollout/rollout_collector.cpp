@@ -205,8 +205,8 @@ void RolloutCollector::StepChunk(Chunk& chunk, PhaseClock& clock) {
 
 template <bool kChecked>
 void RolloutCollector::Act(uint64_t t, uint64_t begin, uint64_t end) {
-  bp_act act{sizeof(bp_act),    BP_ACT_EXPLORE,     begin,   end,    0, config_.seed, policy_steps_ + t, buffers_.act_in(t),
-             buffers_.act_out(t), nullptr, nullptr};
+  bp_act act{sizeof(bp_act),     BP_ACT_EXPLORE,      begin,   end,    0, config_.seed, policy_steps_ + t,
+             buffers_.act_in(t), buffers_.act_out(t), nullptr, nullptr};
   std::optional<BoundsCheck> bounds;
   if constexpr (kChecked) bounds = CheckBoundsOfCall(learner_.id(), "act", begin, end, buffers_.OfAct(t));
   const bp_status status = learner_.Act(act);

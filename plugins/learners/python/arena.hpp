@@ -12,7 +12,8 @@ namespace backplane::python_env {
 
 class Arena {
  public:
-  static constexpr uint64_t kHost = uint64_t{1} << 63;  // set in a place in the host's memory; worker/learner_arrays.py has it, too
+  static constexpr uint64_t kHost = uint64_t{1}
+                                    << 63;  // set in a place in the host's memory; worker/learner_arrays.py has it, too
 
   // Asks the host for shared memory. Call in `create`.
   explicit Arena(const bp_host* host);

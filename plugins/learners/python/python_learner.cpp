@@ -149,7 +149,8 @@ void PythonLearner::Declare(const bp_env_spec& env, const json& said) {
   }
   spec_.set_params(said.at("n_params"));
   spec_.set_evaluation_rows(said.at("evaluation_rows"));
-  spec_.set_flags((said.at("obs_moments") ? BP_LEARNER_OBS_MOMENTS : 0) | (said.at("state_large") ? BP_LEARNER_STATE_LARGE : 0));
+  spec_.set_flags((said.at("obs_moments") ? BP_LEARNER_OBS_MOMENTS : 0) |
+                  (said.at("state_large") ? BP_LEARNER_STATE_LARGE : 0));
   keeps_state_ = said.at("saves");
   for (const std::string metric : said.at("metrics")) metrics_.Declare({metric.c_str()});
 }
@@ -182,8 +183,8 @@ void PythonLearner::Plan(const bp_limits& limits, bp_request* out_request) {
       out_request->u.evaluate = {number("candidates"), std::max<uint64_t>(number("episodes_each"), 1), number("chunk"),
                                  number("max_steps"), seeds_.data()};
       if (seeds_.size() != out_request->u.evaluate.candidates * out_request->u.evaluate.episodes_each)
-        throw bp::Error(BP_E_INVALID_ARG, "plan: evaluate: expected a seed per candidate and episode, got " +
-                                              std::to_string(seeds_.size()));
+        throw bp::Error(BP_E_INVALID_ARG,
+                        "plan: evaluate: expected a seed per candidate and episode, got " + std::to_string(seeds_.size()));
       break;
     case BP_REQ_DATA:
       out_request->u.data = {number("micro_batch"), number("group_rows"),

@@ -1,4 +1,5 @@
-// A learner written in Python, run by a process of its own (common/python_env). The program worker/learner.py is the other side.
+// A learner written in Python, run by a process of its own (common/python_env). The program worker/learner.py is the other
+// side.
 #pragma once
 
 #include <cstdint>
@@ -52,8 +53,8 @@ class PythonLearner : public bp::Learner {
   uint64_t agents_ = 1, version_ = 0;  // version_: of the policy
   std::vector<uint16_t> in_scopes_, out_scopes_;
   Arena::Block acted_, delivered_;
-  std::string word_;               // phase or tag of the request
-  std::vector<uint64_t> seeds_;    // of the candidates in the request
+  std::string word_;             // phase or tag of the request
+  std::vector<uint64_t> seeds_;  // of the candidates in the request
 };
 
 }  // namespace backplane::python_env
