@@ -264,8 +264,8 @@ class Stops(PythonLearner):
                 pass
         return None
 
-    def start(self):
-        return subprocess.Popen([PROGRAM, "run", "learn.yaml"], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    def start(self, *words):
+        return subprocess.Popen([PROGRAM, "run", "learn.yaml", *words], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def test_killed_learners_resume_with_the_same_numbers(self):
         moments = int(os.environ.get("BACKPLANE_KILLS", "3"))
@@ -275,9 +275,12 @@ class Stops(PythonLearner):
         self.forget()
         killed = 0
         for moment in range(moments):
-            running = self.start()
-            while not (self.folder / "outputs/learn/trials").exists() or (pid := self.learner()) is None:  # not the check's
+            attempts = len(list(self.folder.rglob("metrics.jsonl")))
+            running = self.start(*["--only-failed"] if moment > 0 else [])
+            while len(list(self.folder.rglob("metrics.jsonl"))) == attempts and running.poll() is None:
                 time.sleep(0.01)
+            if (pid := self.learner()) is None:
+                break
             time.sleep(0.2 + 0.037 * moment)
             try:
                 os.kill(pid, signal.SIGKILL)
@@ -285,7 +288,7 @@ class Stops(PythonLearner):
                 pass
             killed += running.wait(timeout=120) == 1
         self.assertGreater(killed, moments / 2)
-        self.again(0)
+        self.again(0, "--only-failed")
         self.assertEqual(whole[1], self.numbers()[1])
         failed = [json.loads(file.read_text()) for file in self.trials()[0].glob("attempt-*/result.json")]
         failed = [result for result in failed if result["state"] != "COMPLETED"]
