@@ -83,12 +83,15 @@ class PythonLearner(unittest.TestCase):
         return sorted((self.folder / "outputs/learn/trials").iterdir())
 
     def result(self):
-        return json.loads(max(self.trials()[0].glob("attempt-*/result.json")).read_text())
+        return json.loads(max(self.trials()[0].glob("attempt-*/result.json"), key=self.attempt_of).read_text())
+
+    def attempt_of(self, file):
+        return int(file.parent.name.removeprefix("attempt-"))
 
     def numbers(self):
         """All recorded numbers but times, and the evaluation."""
         lines = {}
-        for file in sorted(self.trials()[0].glob("attempt-*/metrics.jsonl")):
+        for file in sorted(self.trials()[0].glob("attempt-*/metrics.jsonl"), key=self.attempt_of):
             for line in map(json.loads, file.read_text().splitlines()):
                 lines[line["iteration"]] = {k: v for k, v in line.items() if k in ("step", "return", "metrics", "train", "ep", "own")}
         return lines, self.result()["evaluation_returns"]
@@ -228,10 +231,10 @@ class Fails(PythonLearner):
              "act_in: expected channels of the env (obs, action, reward, terminated), got 'view'"),
         ]
         for code, *texts in cases:
-            said = self.run_with(code, exit=2)
+            printed = self.run_with(code, exit=2)
             for text in texts:
-                self.assertIn(text, said)
-            self.assertNotIn("worker.py", said)
+                self.assertIn(text, printed)
+            self.assertNotIn("worker.py", printed)
 
     def test_wrong_answers_are_explained(self):
         learner = "class Learn:\n horizon = 4\n extra = {'v': ()}\n def __init__(self, env): pass\n def consume(self, d): %s\n def act(self, i):\n  import numpy as np\n  n = len(i.obs)\n  return %s\n"
