@@ -19,19 +19,20 @@ namespace fs = std::filesystem;
 struct NewArgs {
   std::string program;
   std::string kind, name, lang = "cpp";
-  bool agents = false, mujoco = false, off_policy = false, recurrent = false;
+  bool agents = false, mujoco = false, wrapper = false, off_policy = false, recurrent = false;
 };
 
 // The template's folder in templates/KIND: the language, or the special kind of env or learner.
 std::string Variant(const NewArgs& args) {
   if (args.off_policy) return args.lang == "rust" ? "off_policy_rust" : "off_policy";
   if (args.kind == "learner") return args.recurrent ? "recurrent" : args.lang;
-  return args.agents ? "agents" : args.mujoco ? "mujoco" : args.lang;
+  return args.agents ? "agents" : args.mujoco ? "mujoco" : args.wrapper ? "wrapper" : args.lang;
 }
 
 // A combination without a template.
 std::string WhyNoTemplate(const NewArgs& args) {
-  const std::string flag = args.agents ? "--agents" : args.mujoco ? "--mujoco" : args.lang == "c" ? "--lang c" : "";
+  const std::string form = args.agents ? "--agents" : args.mujoco ? "--mujoco" : args.wrapper ? "--wrapper" : "";
+  const std::string flag = !form.empty() ? form : args.lang == "c" ? "--lang c" : "";
   const std::string of_learners = args.off_policy ? "--off-policy" : args.recurrent ? "--recurrent" : "";
   if (args.kind != "learner" && !of_learners.empty())
     return fmt::format("{}: expected a learner, got {}", of_learners, args.kind == "env" ? "an env" : "a monitor");
@@ -40,8 +41,10 @@ std::string WhyNoTemplate(const NewArgs& args) {
   if (args.off_policy && args.recurrent) return "expected --off-policy or --recurrent, got both; no template has both";
   if (args.kind != "env" && !flag.empty()) return fmt::format("{}: expected an env, got a {}", flag, args.kind);
   if (args.agents && args.mujoco) return "expected --agents or --mujoco, got both; no template has several agents in MuJoCo";
-  if (args.lang == "c" && (args.agents || args.mujoco))
-    return fmt::format("{}: expected --lang cpp, got c; the C template is for plain envs only", flag);
+  if (args.wrapper && (args.agents || args.mujoco))
+    return fmt::format("expected --wrapper or {}, got both; a wrapper gets agents and physics from the env below", form);
+  if (args.lang == "c" && !form.empty())
+    return fmt::format("{}: expected --lang cpp, got c; the C template is for plain envs only", form);
   return "";
 }
 
@@ -139,6 +142,7 @@ Command NewCommand() {
         .ShowsDefault();
     add->Flag("--agents", &args->agents, "Create an env with several agents");
     add->Flag("--mujoco", &args->mujoco, "Create an env on MuJoCo");
+    add->Flag("--wrapper", &args->wrapper, "Create a wrapper, an env over another env");
     add->Flag("--off-policy", &args->off_policy, "Create a learner with a replay buffer");
     add->Flag("--recurrent", &args->recurrent, "Create a learner whose policy has a memory");
     add->Check([args] {
