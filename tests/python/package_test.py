@@ -97,6 +97,7 @@ class Package(unittest.TestCase):
     def test_the_command_prints_the_path_of_the_sdk(self) -> None:
         self.assertEqual(self.backplane("sdk", "--cmakedir").stdout, f"{self.home}/lib/cmake/backplane\n")
         self.assertEqual(self.backplane("sdk", "--includedir").stdout, f"{self.home}/include\n")
+        self.assertEqual(self.backplane("sdk", "--sharedir").stdout, f"{self.home}/share/backplane\n")
 
     def test_finds_a_shipped_config_in_an_empty_folder(self) -> None:
         shipped = self.backplane("config", "check", "configs/ppo/cartpole.yaml")
