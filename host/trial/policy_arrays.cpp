@@ -86,7 +86,7 @@ class PolicyFiller {
   template <class T>
   void Write(uint64_t at, const std::vector<double>& values) {
     if (at > policy_.size() || values.size() > (policy_.size() - at) / sizeof(T))
-      throw std::runtime_error("the learner's form names bytes behind the end of its policy");
+      throw std::runtime_error("the learner's form refers to bytes after the end of its policy");
     for (size_t i = 0; i < values.size(); ++i) {
       const T value = static_cast<T>(values[i]);
       if (!std::isfinite(value)) throw std::runtime_error(fmt::format("expected float32 numbers, got {}", values[i]));
@@ -184,7 +184,7 @@ class PolicyFiller {
                             : deviation < own.least_deviation ? 0
                                                               : 1 / (deviation + own.epsilon);
       if (std::abs(wanted - scale[i]) > kSame * std::abs(wanted))
-        RejectPolicy("normalizer.scale", fmt::format("{} for input {}, by the learner's rule", wanted, i),
+        RejectPolicy("normalizer.scale", fmt::format("{} for input {}, computed from normalizer.variance", wanted, i),
                      fmt::format("{}", scale[i]));
     }
   }

@@ -47,7 +47,10 @@ Command SdkCommand() {
         add->Flag("--sharedir", &args->sharedir, "Print only the folder of configs, clients and build_corpus")
             .Excludes(cmake)
             .Excludes(include);
-    add->Flag("--cflags", &args->cflags, "Print only the flags for g++ or gcc").Excludes(cmake).Excludes(include).Excludes(share);
+    add->Flag("--cflags", &args->cflags, "Print only the flags for g++ or gcc")
+        .Excludes(cmake)
+        .Excludes(include)
+        .Excludes(share);
   };
   return MakeCommand<SdkArgs>(kSdkCommand.name, kSdkCommand.help, declare, PrintPlaces);
 }

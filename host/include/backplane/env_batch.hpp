@@ -89,14 +89,16 @@ concept IsSource = requires(B& b, const B& c, const Slot& slot) {
 
 template <class B>
 constexpr void CheckBatch() {
-  static_assert(TakesSnapshots<B> || !(Names_StateBytes<B> || Names_Save<B> || Names_Load<B>),
-                "snapshots of an env should be all three: uint64_t StateBytes() const, void Save(uint64_t row, void*) const, "
-                "void Load(uint64_t row, const void*)");
+  static_assert(
+      TakesSnapshots<B> || !(Names_StateBytes<B> || Names_Save<B> || Names_Load<B>),
+      "snapshots of an env need all three functions: uint64_t StateBytes() const, void Save(uint64_t row, void*) const, "
+      "void Load(uint64_t row, const void*)");
   static_assert(
       !Names_StateKey<B> || requires(const B& c) { uint64_t{c.StateKey()}; },
       "StateKey of an env should be: uint64_t StateKey() const");
-  static_assert(HasState<B> || !(Names_SaveState<B> || Names_LoadState<B>),
-                "the state of an env should be both: void SaveState(const bp::Writer&), void LoadState(const bp::Reader&)");
+  static_assert(
+      HasState<B> || !(Names_SaveState<B> || Names_LoadState<B>),
+      "the state of an env needs both functions: void SaveState(const bp::Writer&), void LoadState(const bp::Reader&)");
   static_assert(
       !Names_KeepsState<B> || requires(const B& c) { bool{c.KeepsState()}; },
       "KeepsState of an env should be: bool KeepsState() const");
@@ -105,12 +107,12 @@ constexpr void CheckBatch() {
       "StepsWhole of an env should be: bool StepsWhole() const");
   static_assert(!Names_NextSeeds<B> || ResetsItself<B>,
                 "NextSeeds of an env should be: void NextSeeds(uint64_t per_row, const uint64_t* seeds)");
+  static_assert(HasMemory<B> || !(Names_Allocate<B> || Names_Release<B> || Names_Gather<B>),
+                "memory of an env needs all six functions of env.hpp: Allocate, Release, ToHost, ToDevice, Copy, Gather");
   static_assert(
-      HasMemory<B> || !(Names_Allocate<B> || Names_Release<B> || Names_Gather<B>),
-      "memory of an env should be all six calls as env.hpp names them: Allocate, Release, ToHost, ToDevice, Copy, Gather");
-  static_assert(IsSource<B> || !(Names_Items<B> || Names_Read<B>),
-                "a data set should be both: uint64_t Items() const, void Read(uint64_t seed, uint64_t first, uint64_t n, const "
-                "bp::Slot&)");
+      IsSource<B> || !(Names_Items<B> || Names_Read<B>),
+      "a data set needs both functions: uint64_t Items() const, void Read(uint64_t seed, uint64_t first, uint64_t n, const "
+      "bp::Slot&)");
   CheckPictures<B>();
   CheckStates<B>();
   CheckParameters<B>();

@@ -158,14 +158,15 @@ class LearnerPlugin {
 
   static bp_status Create(const bp_host* host, const bp_config* config, const bp_env_spec* env, uint64_t rows, uint64_t seed,
                           bp_learner** out) noexcept {
-    static_assert(detail::SavesState<P> || !(detail::Names_Save<P> || detail::Names_Load<P>),
-                  "the state of a learner should be both: void Save(const bp::Writer&) const, void Load(const bp::Reader&)");
+    static_assert(
+        detail::SavesState<P> || !(detail::Names_Save<P> || detail::Names_Load<P>),
+        "the state of a learner needs both functions: void Save(const bp::Writer&) const, void Load(const bp::Reader&)");
     static_assert(
         detail::SavesPolicy<P> || !(detail::Names_SavePolicy<P> || detail::Names_LoadPolicy<P> || detail::Names_PolicyForm<P>),
-        "the policy of a learner should be all of: void SavePolicy(const bp::Writer&) const, void LoadPolicy(const "
+        "the policy of a learner needs all of: void SavePolicy(const bp::Writer&) const, void LoadPolicy(const "
         "bp::Reader&), std::string PolicyForm() const");
     static_assert(detail::TellsTensors<P> || !detail::Names_Tensors<P>,
-                  "the weights of a learner should be listed by: void Tensors(bp::NamedTensors*) const, public");
+                  "a learner lists its weights in: void Tensors(bp::NamedTensors*) const, public");
     P::template CheckHooks<P>();
     return Guard(host, [&] {
       bool devices = false;
