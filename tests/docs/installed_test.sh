@@ -11,7 +11,7 @@ mv "$work/before" "$work/after"
 mkdir "$work/home" "$work/commands"
 cd "$work/home"
 
-# run SCRIPT WORDS...: with nothing of the caller's environment.
+# run SCRIPT WORDS...: without the environment of the caller.
 run() {
   env -i HOME="$work/home" PATH="$work/after/bin:/usr/local/bin:/usr/bin:/bin" LANG=C.UTF-8 "$python" -B "$root/$@"
 }

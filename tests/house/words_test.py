@@ -4,7 +4,7 @@
 usage: words_test.py [-v] | --print
 
 Words of code blocks and of generated tables do not count, nor do decisions, docs/reference, docs/performance.md and the changelog. A new
-page needs its words from others: merge pages, delete what a generated page or a linked page contains. Lower the budget after that; never
+page needs its words from others: merge pages, and delete text that a generated or linked page repeats. Then lower the budget; never
 raise it. --print prints the words of each page.
 """
 import pathlib
@@ -15,7 +15,7 @@ import unittest
 from english_counter import NOT_READ, count, files
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MOST_WORDS = 45_600
+MOST_WORDS = 45_550
 PAGES = re.compile(r"(?:README|(?:docs|plugins)/.*)\.md$")
 WRITTEN_BY_SCRIPTS = {"docs/performance.md"}  # scripts/bench --page
 
