@@ -15,7 +15,7 @@ import unittest
 from english_counter import NOT_READ, count, files
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MOST_WORDS = 45_550
+MOST_WORDS = 45_000
 PAGES = re.compile(r"(?:README|(?:docs|plugins)/.*)\.md$")
 WRITTEN_BY_SCRIPTS = {"docs/performance.md"}  # scripts/bench --page
 
