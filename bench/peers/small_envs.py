@@ -31,6 +31,11 @@ class GridImages(SimpleMultiObsEnv):
         super().init_state_mapping(num_col, num_row)
         numpy.random.set_state(state)
 
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.state = int(self.np_random.integers(0, self.max_state))
+        return self.get_state_mapping(), {}
+
 
 class PointMaze(gymnasium.Wrapper):
     """Roll a ball through a maze; observes its state, its place and the goal's."""
