@@ -363,7 +363,7 @@ impl Reader<'_> {
     }
 }
 
-/// An actor as a perceptron, whose outputs tanh squashes. Its numbers are those of each layer in turn: weights [in, out], biases.
+/// An actor as a perceptron, whose outputs tanh squashes. Layer by layer, its numbers are weights [in, out], then biases.
 pub struct Actor {
     pub sizes: Vec<usize>,        // of the input and of each layer's output
     pub activation: &'static str, // "relu" or "tanh", between layers

@@ -54,7 +54,7 @@ static inline uint64_t bp_replay_padded(uint64_t bytes) { return (bytes + 3) / 4
 static inline uint64_t bp_replay_frame_bytes(const bp_replay* replay) { return replay->rows * replay->entry_bytes; }
 
 // Bytes behind a ring of `ring_bytes`: enough for a checkpoint every 100 iterations, at most 64 MiB or, if that is more, a
-// quarter of the ring up to 1 GiB, and at least what a file needs. With less, the host writes checkpoints more often.
+// quarter of the ring up to 1 GiB, and at least 3 iterations. With less, the host writes checkpoints more often.
 static inline uint64_t bp_replay_slack_bytes(uint64_t ring_bytes, uint64_t iteration_bytes) {
   const uint64_t mib = BP_FILE_BLOCK, quarter = ring_bytes / 4 < 1024 * mib ? ring_bytes / 4 : 1024 * mib;
   const uint64_t most = quarter > 64 * mib ? quarter : 64 * mib;
