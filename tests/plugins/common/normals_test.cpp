@@ -34,7 +34,7 @@ TEST(Normals, AreBoxMullerOfPhiloxBlocks) {
   }
 }
 
-TEST(Normals, InBulkEqualThoseOfTheGenerator) {
+TEST(Normals, EqualTheGeneratorInBulk) {
   bp_rng one{0x1234567890, 5}, bulk = one;
   for (const int64_t n : {1, 8, 19, 100}) {
     std::vector<double> out(n);
