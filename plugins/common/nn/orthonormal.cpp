@@ -33,8 +33,8 @@ BP_NN_INLINE void RemoveProjections(const Lanes* u, int64_t vectors, int64_t n, 
   }
 }
 
-// Makes v, which follows the vectors u, orthogonal to them and of length 1. If little of v is left, the errors are large next to
-// it, and v is projected again (Kahan and Parlett's "twice is enough").
+// Makes v, which follows the vectors u, orthogonal to them and of length 1. If little of v is left, the errors are large next
+// to it, and v is projected again (Kahan and Parlett's "twice is enough").
 struct Orthonormalize {
   template <Isa isa>
   static BP_NN_INLINE void Run(Lanes* u, int64_t vectors, int64_t n) {
