@@ -14,6 +14,7 @@ from figures import page, picture, stored
 from figures.parts import PARTS
 from figures.peers import PEERS, ROOT, Pythons
 from figures.run import Failed, Place, Skipped, run
+from figures.sitting import STOPPED, Sitting, least_disturbed, missing
 from measured_run import adopt_orphans
 
 PAGE, DATA, PICTURE = ROOT / "docs/performance.md", ROOT / "docs/performance.json", ROOT / "docs/images/performance.svg"
@@ -23,10 +24,10 @@ def chosen(args):
     parts = [part for part in PARTS if not args.only or any(word in part.name for word in args.only)]
     if not parts:
         raise SystemExit(f"bench: no part has a name with {' or '.join(map(repr, args.only))} in it; see --list")
-    if args.only or args.peers:
-        return parts
-    named = {*args.python, "oracle"}
-    return [part for part in parts if set(part.pythons) <= named]
+    if not args.only and not args.peers:
+        named = {*args.python, "oracle"}
+        parts = [part for part in parts if set(part.pythons) <= named]
+    return missing(parts, stored.newest(stored.of_page(DATA), stored.of_folder(args.out))) if args.missing else parts
 
 
 def words_of(part):
@@ -49,34 +50,44 @@ def line_of(part, name, row):
     return f"{name:38} {'~' if row['disturbed'] else ' '}{row['median']:>10.4g}  {row['min']:>10.4g} .. {row['max']:<10.4g} n {row['n']:<3}{told}".rstrip()
 
 
-def measure_all(parts, args):
-    place, failed = Place(args.build, args.corpus, Pythons(args.python, args.peers)), []
-    folder = args.out / "quick" if args.quick else args.out
+def measure_part(part, place, args):
+    """Measures, prints and stores a part. True if it failed."""
+    if args.quick and part.tested:
+        print(f"-- {part.name}: run by the test {part.tested}")
+        return False
+    if lacks := place.lacks(part):
+        print(f"-- {part.name}: not measured here: {lacks}")
+        return False
+    print(f"-- {part.name}: {part.what}", flush=True)
+    try:
+        record = least_disturbed(part, lambda: run(part, place, args.quick), **({"tries": 1} if args.quick else {}))
+    except Skipped as why:
+        print(f"-- {part.name}: not measured here: {why}")
+        return False
+    except Failed as error:
+        print(f"{part.name} FAILED: {error}", flush=True)
+        return True
+    stored.save(args.out / "quick" if args.quick else args.out, record)
+    for name, row in record["figures"].items():
+        print(line_of(part, name, row), flush=True)
+    return False
+
+
+def measure_all(args, sitting):
+    """True if all parts are finished."""
+    place = Place(args.build, args.corpus, Pythons(args.python, args.peers))
     adopt_orphans()
     if unlisted := place.unlisted_tasks():
         print(f"-- {', '.join(unlisted)}: MuJoCo tasks that no part steps; see figures/parts_host.py")
-        failed += unlisted
-    for part in parts:
-        if args.quick and part.tested:
-            print(f"-- {part.name}: run by the test {part.tested}")
-            continue
-        if lacks := place.lacks(part):
-            print(f"-- {part.name}: not measured here: {lacks}")
-            continue
-        print(f"-- {part.name}: {part.what}", flush=True)
-        try:
-            record = run(part, place, args.quick)
-        except Skipped as why:
-            print(f"-- {part.name}: not measured here: {why}")
-            continue
-        except Failed as error:
-            failed.append(part.name)
-            print(f"{part.name} FAILED: {error}", flush=True)
-            continue
-        stored.save(folder, record)
-        for name, row in record["figures"].items():
-            print(line_of(part, name, row), flush=True)
-    return failed
+        sitting.failed += unlisted
+    left = sitting.left(PARTS)
+    for k, part in enumerate(left):
+        if not sitting.has_time_for(part):
+            print(f"-- {len(left) - k} of {len(sitting.names)} parts are left; the same command resumes with {part.name}")
+            return False
+        sitting.finish(part, measure_part(part, place, args))
+    sitting.end()
+    return True
 
 
 def pages(records):
@@ -110,6 +121,8 @@ def arguments():
     parser.add_argument("--only", action="append", metavar="NAME", help="the parts whose name contains NAME; may be given again")
     parser.add_argument("--list", action="store_true", help="print the parts, their requirements and approximate times")
     parser.add_argument("--peers", action="store_true", help="also measure peers; first makes their Pythons in build/peers (pip, 9 GB)")
+    parser.add_argument("--missing", action="store_true", help="only the parts without a figure, or with a disturbed one")
+    parser.add_argument("--minutes", type=float, metavar="N", help="stop after about N minutes, and exit with 75 if parts are left; with --peers 40")
     parser.add_argument("--python", action="append", default=[], type=named_python, metavar="NAME=PATH", help="a Python that has the packages of the peer NAME")
     parser.add_argument("--corpus", type=pathlib.Path, default=ROOT / "data/debian_descriptions", help="what plugins/envs/summarization/build_corpus wrote")
     parser.add_argument("--quick", action="store_true", help="runs everything for a moment: no figure to quote, and not for the page")
@@ -119,6 +132,7 @@ def arguments():
     parser.add_argument("--build", type=pathlib.Path, help="a build tree that is there; else build/release is built")
     args = parser.parse_args()
     args.python, args.corpus = dict(args.python), args.corpus.absolute()
+    args.minutes = args.minutes or (40 if args.peers else None)
     return args
 
 
@@ -135,9 +149,13 @@ def main():
         targets = dict.fromkeys(target for part in parts for target in ("bench_host", *part.targets))
         subprocess.run([ROOT / "scripts/build", "release", *targets], check=True)
     args.build = (args.build or ROOT / "build/release").resolve()
-    failed = measure_all(parts, args)
+    choice = {"only": args.only, "peers": args.peers, "missing": args.missing, "pythons": sorted(args.python)}
+    sitting = Sitting(args.out / ("quick" if args.quick else "") / "sitting.json", choice, [part.name for part in parts], args.minutes)
+    finished = measure_all(args, sitting)
     print(f"kept in {args.out}; bench/README.md describes the parts")
-    return f"bench: failed: {', '.join(failed)}" if failed else 0
+    if not finished:
+        return STOPPED
+    return f"bench: failed: {', '.join(sitting.failed)}" if sitting.failed else 0
 
 
 if __name__ == "__main__":

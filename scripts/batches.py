@@ -214,6 +214,18 @@ def write_texts(folder):
                    capture_output=True)
 
 
+def weights_of(trial):
+    """The learner's part of the last checkpoint, read without Backplane."""
+    data = (trial / "checkpoint/checkpoint.bin").read_bytes()
+    size = int.from_bytes(data[8:16], "little")
+    at = 8 + 8 + 32 + size
+    for part in json.loads(data[48:48 + size])["parts"]:
+        if part["name"] == "learner":
+            return hashlib.sha256(data[at:at + part["bytes"]]).hexdigest()
+        at += part["bytes"]
+    raise CheckFailed(f"{trial}: its checkpoint has no learner")
+
+
 def rows_of(program, out):
     """Rows of `export csv`, without times."""
     text = subprocess.run([program, "export", "csv", out], check=True, capture_output=True, text=True).stdout

@@ -18,17 +18,16 @@ class Goal:
     lower: bool = False  # less is better
 
     def verdict(self, row):
-        """`row`: {"median", "min", "max", "n", "disturbed"}. A disturbed figure can reach a bar but cannot miss one. A disturbed ratio can
-        do neither: the peer may have suffered more, because threads that spin for a core lose a multiple."""
+        """`row`: {"median", "min", "max", "n", "disturbed"}. A disturbed figure neither reaches nor misses a bar: other programs slow it
+        down, and the peer of a ratio may suffer more, because threads that spin for a core lose a multiple."""
         reached = [bar is not None and (row["median"] <= bar if self.lower else row["median"] >= bar) for bar in (self.floor, self.target)]
         if self.floor is None and self.target is None:
             return ""
-        if self.over and row["disturbed"]:
+        if row["disturbed"]:
             return "disturbed"
         if reached[1] or (self.target is None and reached[0]):
             return "reached"
-        missed = "disturbed" if row["disturbed"] else "BELOW" if not self.lower else "ABOVE"
-        return "floor reached" if reached[0] else missed
+        return "floor reached" if reached[0] else "ABOVE" if self.lower else "BELOW"
 
 
 @dataclasses.dataclass(frozen=True)

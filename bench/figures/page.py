@@ -9,8 +9,8 @@ Compare Backplane's speed with other programs and with the goals of this project
 - If a ratio is above 1, Backplane is faster than its peer. Both run in turn, with the same nets, settings and cores, unless the row names a
   difference. Some rows compare Backplane with itself or with a part of its work, as the second column shows.
 - Figures are medians, with their range and the number of measurements (n).
-- `~` marks figures that were measured while other programs used more than 5 % of the machine's CPU time. The verdict of such a ratio is
-  "disturbed". One of our own figures is "disturbed" only if it also missed its floor.
+- `~` marks figures that were measured while other programs used more than 5 % of the machine's CPU time. They have no verdict but
+  "disturbed", and `scripts/bench --missing` measures them again.
 - The floor is the speed that the project guarantees on this kind of machine. The target is its aim.
 - Compare figures within a row only, because rows differ in [machine](#machines) and day.
 
@@ -113,6 +113,7 @@ def page(parts, records):
     tables += [KEPT_BY_TESTS, "## Machines\n", *(f"- {string.ascii_uppercase[i]}: {described(machine)}" for i, machine in enumerate(machines))]
     tables += ["\n## Measure again\n", "```sh\nscripts/bench --list              # every part, its needs and its duration\n"
                "scripts/bench                     # the parts without peers\n"
-               "scripts/bench --peers             # all parts; installs the peers first, 9 GB\n"
+               "scripts/bench --peers             # all parts; installs the peers first, 9 GB; run it again until it exits with 0\n"
+               "scripts/bench --peers --missing   # the parts without a figure, or with a disturbed one\n"
                "scripts/bench --only train/s64 --peers\nscripts/bench --page              # this page, from the stored results\n```"]
     return HEAD + "\n" + "\n".join(tables) + "\n"

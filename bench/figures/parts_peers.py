@@ -27,7 +27,8 @@ STEP = [
            pythons=("gymnasium",), targets=("bench_host", f"env_{task}"), minutes=0.6,
            goals=(Goal(f"step/{task}/envpool", f"stepping {title}, 1,024 rows, one core", over="EnvPool"),
                   Goal(f"step/{task}/gymnasium", f"stepping {title}, 1,024 rows, one core", over="Gymnasium's sync")))
-      for task, title in (("acrobot", "Acrobot"), ("mountain_car", "MountainCar"))),
+      for task, title in (("acrobot", "Acrobot"), ("mountain_car", "MountainCar"), ("mountain_car_continuous", "MountainCarContinuous"),
+                          ("pendulum", "Pendulum"))),
     Part("step/cartpole", "stepping CartPole, compared with EnvPool and Gymnasium's NumPy vector env, 1,024 rows, one core",
          command=(HERE + "step.py", "--venv", "{gymnasium.parent.parent}", "--task", "cartpole", *BUILD), quick=("--rounds", "1", "--seconds", "0.1"),
          pythons=("gymnasium",), targets=("bench_host", "env_cartpole"), minutes=0.6,
@@ -115,10 +116,10 @@ TRAINERS = [
     Part("sweep/ray", "a batch of trials that do next to nothing, and the same in Ray Tune with a process per trial",
          command=(HERE + "sweep.py", "--ray-python", "{rllib}", *BUILD), quick=("--rounds", "1", "--trials", "2"), pythons=("rllib",),
          targets=("backplane", "env_cartpole", "learner_random"), minutes=4,
-         goals=(Goal("sweep/ray_tune_ms_per_trial", "a trial that does nothing, wall time, one at a time", over="Ray Tune, a process per trial"),)),
+         goals=(Goal("sweep/ray_tune_over_ours", "a trial that does nothing, wall time, one at a time", None, 100, over="Ray Tune, a process per trial"),)),
     Part("sweep/hydra", "the same in Hydra, which runs all in one process", command=(HERE + "sweep.py", "--hydra-python", "{hydra}", *BUILD),
          quick=("--rounds", "1", "--trials", "2"), pythons=("hydra",), targets=("backplane", "env_cartpole", "learner_random"), minutes=0.5,
-         goals=(Goal("sweep/hydra_ms_per_job", "a trial that does nothing, wall time, one at a time", over="Hydra, all in one process"),)),
+         goals=(Goal("sweep/hydra_over_ours", "a trial that does nothing, wall time, one at a time", None, 8, over="Hydra, all in one process"),)),
 ]
 
 TEXTS = [

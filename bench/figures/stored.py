@@ -17,7 +17,7 @@ def save(folder, record):
 
 
 def of_folder(folder):
-    found = [json.loads(file.read_text()) for file in sorted(folder.glob("*.json"))]
+    found = [json.loads(file.read_text()) for file in sorted(folder.glob("*.json"))]  # the file of a sitting has no schema
     return {record["part"]: record for record in found if record.get("schema") == SCHEMA}
 
 

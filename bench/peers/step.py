@@ -24,8 +24,9 @@ TASKS = {"ant": ("Ant-v5", 15000), "humanoid": ("Humanoid-v5", 14000), "half_che
          "inverted_double_pendulum": ("InvertedDoublePendulum-v5", 100000), "inverted_pendulum": ("InvertedPendulum-v5", 300000),
          "pusher": ("Pusher-v5", 50000), "reacher": ("Reacher-v5", 200000), "swimmer": ("Swimmer-v5", 100000),
          "walker2d": ("Walker2d-v5", 40000),
-         "acrobot": ("Acrobot-v1", 2000000), "cartpole": ("CartPole-v1", 25000000), "mountain_car": ("MountainCar-v0", 25000000)}
-SMALL = {"acrobot": "sync", "cartpole": "numpy", "mountain_car": "sync"}  # Gymnasium's fastest vector env
+         "acrobot": ("Acrobot-v1", 2000000), "cartpole": ("CartPole-v1", 25000000), "mountain_car": ("MountainCar-v0", 25000000),
+         "mountain_car_continuous": ("MountainCarContinuous-v0", 25000000), "pendulum": ("Pendulum-v1", 15000000)}
+SMALL = {"acrobot": "sync", "cartpole": "numpy", "mountain_car": "sync", "mountain_car_continuous": "sync", "pendulum": "sync"}  # Gymnasium's fastest vector env
 FILES = {"humanoid_standup": "humanoidstandup", "pusher": "pusher_v5", "walker2d": "walker2d_v5"}  # names of Gymnasium's models
 
 

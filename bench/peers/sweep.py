@@ -111,9 +111,9 @@ def main():
                 found["hydra_ms_per_job"].append((seconds[args.trials] - seconds[1]) / (args.trials - 1) * 1e3)
     mine = [turn["batch_ms_per_trial"] for turn in found["ours"]]
     figures = {"sweep/ours_ms": spread(mine)}
-    for peer in ("ray_tune_ms_per_trial", "hydra_ms_per_job"):
-        if found[peer]:
-            figures[f"sweep/{peer}"] = spread(theirs / ours_ms for theirs, ours_ms in zip(found[peer], mine))
+    for peer, times in (("ray_tune", "ray_tune_ms_per_trial"), ("hydra", "hydra_ms_per_job")):
+        if found[times]:
+            figures[f"sweep/{peer}_over_ours"] = spread(theirs / ours_ms for theirs, ours_ms in zip(found[times], mine))
     print(json.dumps(found, indent=1))
     print(json.dumps({"figures": figures}))
 

@@ -79,6 +79,7 @@ std::optional<Build> BuildWatch::Look() {
 }
 
 std::vector<PluginInfo> BuildWatch::CopyTo(const fs::path& folder) const {
+  if (IsPython()) return {};
   const fs::path copy = folder / file_.filename();
   Copy(file_, copy);
   const std::vector<PluginInfo> plugins = ReadPlugins(copy);

@@ -25,10 +25,12 @@ class BuildWatch {
 
   // Call it repeatedly. It returns a file that has not changed for kQuiet_s, is a plugin with all of its parts, and is still
   // the same after the copy. Links next to the copy lead to the file's neighbours. Throws std::runtime_error if `scratch` is
-  // not writable.
+  // not writable. A Python file is not copied, because its trial reads it when it starts; such a build has no plugins.
   std::optional<Build> Look();
   // Why the file, unchanged for kPatience_s, is not a complete plugin; once per such file.
   std::optional<std::string> WhyNot();
+
+  bool IsPython() const { return file_.extension() == ".py"; }
 
   static constexpr double kQuiet_s = 0.1, kPatience_s = 2;
   static double Now_s();  // a monotonic clock

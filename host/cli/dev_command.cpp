@@ -168,7 +168,7 @@ class Dev {
       LogError("{}: learner: expected a plugin, got a command", args_.input.file.string());
       return refuse();
     }
-    if (!lookup.used()) {
+    if (!lookup.used() && !watch_.IsPython()) {
       std::string ids;
       for (const PluginInfo& info : build.plugins) ids += (ids.empty() ? "" : ", ") + info.id;
       LogError("{0}: expected an env or learner of {2} ({1}), got {3} and {4}", args_.input.file.string(), ids,
@@ -339,7 +339,7 @@ int DevCommand(const DevArgs& args) { return Dev(args, fs::absolute(args.plugin)
 
 std::vector<Command> DevCommands() {
   const auto declare = [](DevArgs* args, Arguments* add) {
-    add->Add("plugin", "X.so", &args->plugin, "Plugin file to watch; each new build is loaded").Required();
+    add->Add("plugin", "X.so|X.py", &args->plugin, "Plugin or Python file to watch; each build is loaded").Required();
     AddFile(add, &args->input);
     add->Add("-o,--out", "OUT", &args->out, "Folder to keep all builds and their trials in");
   };

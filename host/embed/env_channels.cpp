@@ -9,7 +9,7 @@ namespace backplane {
 namespace {
 
 bp_channel PerRowNumber(uint16_t space, uint8_t code, uint8_t bits) {
-  return {sizeof(bp_channel), 0, space, BP_SCOPE_ROW, 0, {code, bits, 1}, nullptr, nullptr, nullptr, nullptr, nullptr, 0};
+  return {sizeof(bp_channel), 0, space, BP_SCOPE_ROW, 0, {code, bits, 1}, nullptr, nullptr, nullptr, nullptr, nullptr, 0, 0, 0};
 }
 
 }  // namespace

@@ -46,6 +46,7 @@ json ChannelText(const EnvChannels::Channel& channel) {
   return {{"name", c.name},
           {"role", WordOfRole(c.role)},
           {"scope", c.scope == BP_SCOPE_AGENT ? "agent" : "row"},
+          {"group", bp::GroupOf(c)},
           {"space", WordOfSpace(c.space)},
           {"dtype", WordOfType(c.dtype)},
           {"shape", channel.buffer->shape()},
@@ -90,6 +91,9 @@ std::string EmbeddedEnv::SpecText() {
   json wrappers = json::array();
   for (const EnvToOpen::Wrapper& w : about_.wrappers) wrappers.push_back({{"id", w.info.id}, {"options", w.options}});
   if (!wrappers.empty()) options[kWrapperChain] = std::move(wrappers);
+  json groups = json::array();
+  for (const bp::AgentGroup& group : bp::GroupsOf(env_.spec()))
+    groups.push_back({{"name", group.name}, {"agents", group.agents}});
   const json spec = {
       {"id", about_.info.id},
       {"version", about_.info.version},
@@ -97,6 +101,7 @@ std::string EmbeddedEnv::SpecText() {
       {"file", about_.info.file.string()},
       {"rows", env_.rows()},
       {"agents", env_.agents()},
+      {"groups", groups},
       {"threads", row_threads_.threads()},
       {"seed", seed_},
       {"max_episode_steps", limit > 0 && limit < EpisodeTracker::kNoLimit ? json(limit) : json(nullptr)},

@@ -18,6 +18,12 @@ std::vector<std::byte> ToBytes(const std::vector<T>& items) {
   return out;
 }
 
+RolloutCollectorConfig ConfigOfCollector(const LoopParts& parts) {
+  const uint64_t seed = parts.spec.experiment.seed;
+  if (parts.acts_whole) return {.chunk_rows = parts.spec.experiment.rollout.ChunkRows(), .seed = seed, .acts_whole = true};
+  return {parts.call_rows, seed, parts.chunk_rows, parts.workers ? parts.workers->memory() : nullptr};
+}
+
 }  // namespace
 
 void EndedEpisodes::Add(const std::vector<Episode>& episodes, size_t infos) {
@@ -36,10 +42,8 @@ CollectRollouts::CollectRollouts(const LoopParts& parts, LoopState& state, PlayR
       state_(state),
       record_(record),
       warnings_(warnings),
-      collector_(
-          parts.env, parts.learner, parts.threads.collectors(),
-          {parts.call_rows, parts.spec.experiment.seed, parts.chunk_rows, parts.workers ? parts.workers->memory() : nullptr},
-          parts.stop(), [&status = parts.status] { status.Beat(); }) {}
+      collector_(parts.env, parts.learner, parts.acts_whole ? parts.threads.steppers() : parts.threads.collectors(),
+                 ConfigOfCollector(parts), parts.stop(), [&status = parts.status] { status.Beat(); }) {}
 
 void CollectRollouts::Check(const bp_request& request) const {
   CheckBudgetEnds(parts_, "collects rollouts");

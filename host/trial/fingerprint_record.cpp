@@ -64,7 +64,8 @@ std::optional<std::string> WhyNotRowMajor(const bp_tensor& tensor) {
 std::optional<std::string> WhyNotRead(const bp_tensor* told) {
   if (told == nullptr) return "expected a tensor, got NULL";
   const bp_tensor& tensor = *told;
-  if (tensor.device.type != BP_DEVICE_CPU) return fmt::format("expected memory of the host, got device {}", tensor.device.type);
+  if (tensor.device.type != BP_DEVICE_CPU)
+    return fmt::format("expected host memory, got memory of device type {}", tensor.device.type);
   if (tensor.ndim < 0 || (tensor.ndim > 0 && (tensor.shape == nullptr || tensor.strides == nullptr)))
     return fmt::format("expected {} sizes and strides, got none", tensor.ndim);
   const std::span<const int64_t> sizes(tensor.shape, static_cast<size_t>(tensor.ndim));

@@ -28,7 +28,8 @@ struct LoopParts {
   const std::atomic<bool>& cancelled;
   TrialThreads& threads;
   CheckpointFolder& checkpoints;
-  uint64_t chunk_rows, call_rows;    // TrialParts
+  uint64_t chunk_rows, call_rows;  // TrialParts, like the next one
+  bool acts_whole;
   WorkerGroup* workers = nullptr;    // they play candidates; NULL: the trial does
   MomentRecorder* moment = nullptr;  // of a replay for `backplane inspect`
   // Breaks off an iteration of a learner with a large state; NULL: `cancelled` does.

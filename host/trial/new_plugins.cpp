@@ -27,7 +27,7 @@ constexpr bool kTries = true;
 constexpr char kName[] = "backplane-validate";
 constexpr std::chrono::minutes kLimit{1};         // a hung case is killed after seconds
 constexpr std::chrono::milliseconds kGrace{500};  // the supervisor waits one second
-constexpr char kLeftOut[] = "skipping the fast cases of plugin files that were never validated";
+constexpr char kLeftOut[] = "skipping the quick checks of new plugin files";
 
 bool IsOff() {
   const char* const wanted = std::getenv(kValidateVariable);

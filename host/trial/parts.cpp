@@ -121,13 +121,17 @@ void TrialParts::Load(const Wanted& wanted) {
   for (const TrialPlugin& wrapper : spec_.wrappers) wrapper_modules_.push_back(load(wrapper));
   const uint64_t env_flags = FlagsOfEnv();
   if (other_env_) other_env_module_ = load(*other_env_);
-  uint64_t both = env_flags & learner_module_->descriptor(spec_.learner.id).flags;
+  const uint64_t learner_flags = learner_module_->descriptor(spec_.learner.id).flags;
+  uint64_t both = env_flags & learner_flags;
   if (other_env_) both &= other_env_module_->descriptor(other_env_->id).flags;
   // An env that resets itself steps all rows in one call.
-  const bool concurrent = (both & BP_FLAG_ROWS_CONCURRENT) != 0 && (env_flags & BP_FLAG_NATIVE_AUTORESET) == 0;
-  threads_ = std::make_unique<TrialThreads>(experiment.rollout, concurrent);  // before a plugin's code may use them
+  const bool resets_itself = (env_flags & BP_FLAG_NATIVE_AUTORESET) != 0;
+  const bool concurrent = (both & BP_FLAG_ROWS_CONCURRENT) != 0 && !resets_itself;
+  const bool steps = (env_flags & BP_FLAG_ROWS_CONCURRENT) != 0 && !resets_itself;
+  threads_ = std::make_unique<TrialThreads>(experiment.rollout, TrialThreads::Concurrent{concurrent, steps});  // before plugins
   const uint64_t rows = experiment.rollout.rows();
   chunk_rows_ = call_rows_ = concurrent ? experiment.rollout.ChunkRows() : rows;
+  acts_whole_ = steps && (learner_flags & BP_FLAG_ROWS_CONCURRENT) == 0 && experiment.rollout.workers == 0;
   const bool any_rows =
       (env_flags & BP_FLAG_MANY_ROWS) != 0 && (learner_module_->descriptor(spec_.learner.id).flags & BP_FLAG_ROW_EXACT) != 0;
   // Rollout workers share chunks, and all processes must call for the same rows.

@@ -52,6 +52,7 @@ class TrialParts {
   MetricsHub& metrics() { return shared_->metrics; }
   uint64_t chunk_rows() const { return chunk_rows_; }  // the results depend on it
   uint64_t call_rows() const { return call_rows_; }    // rows per rollout call: a multiple of it with the same results
+  bool acts_whole() const { return acts_whole_; }      // only the learner is not thread-safe: the env steps in ChunkRows
   // By plugin id, as recorded by the plugins. The evaluation env may have different options, so it has its own key,
   // "env.name@evaluation".
   const PluginFacts& facts() const { return facts_; }
@@ -90,6 +91,7 @@ class TrialParts {
   std::string torch_version_, section_;
   std::unique_ptr<TrialThreads> threads_;
   uint64_t chunk_rows_ = 1, call_rows_ = 1;
+  bool acts_whole_ = false;
   std::unique_ptr<LoadedModule> env_module_, learner_module_;
   std::optional<TrialPlugin> other_env_;  // of the evaluation
   std::unique_ptr<LoadedModule> other_env_module_;

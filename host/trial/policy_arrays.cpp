@@ -29,6 +29,20 @@ std::string ShapeText(const std::vector<uint64_t>& shape) {
   return shape.empty() ? "one number" : fmt::format("{}", fmt::join(shape, " x "));
 }
 
+// "move (3 numbers), gear (choices of 3, 2), lamps (2 bits)"
+std::string PartsText(const std::vector<FormPart>& parts) {
+  std::string text;
+  for (const FormPart& part : parts) {
+    const std::vector<uint64_t>& sizes = part.sizes.empty() ? part.choices : part.sizes;
+    const std::string count = fmt::format("{}", part.low.empty() ? part.count : part.low.size());
+    text += (text.empty() ? "" : ", ") + part.action + " (" +
+            (part.kind == "discrete" ? fmt::format("choices of {}", fmt::join(sizes, ", "))
+                                     : count + (part.kind == "bits" ? " bits" : " numbers")) +
+            ")";
+  }
+  return text;
+}
+
 // The arrays of a file. Each must be taken once.
 class ArrayShelf {
  public:
@@ -86,7 +100,7 @@ class PolicyFiller {
   template <class T>
   void Write(uint64_t at, const std::vector<double>& values) {
     if (at > policy_.size() || values.size() > (policy_.size() - at) / sizeof(T))
-      throw std::runtime_error("the learner's form names bytes behind the end of its policy");
+      throw std::runtime_error("the learner's form refers to bytes after the end of its policy");
     for (size_t i = 0; i < values.size(); ++i) {
       const T value = static_cast<T>(values[i]);
       if (!std::isfinite(value)) throw std::runtime_error(fmt::format("expected float32 numbers, got {}", values[i]));
@@ -102,12 +116,26 @@ class PolicyFiller {
     if (activation != form_.activation && form_.layers.size() > 1)
       RejectPolicy("activation", form_.activation, activation, "learner: {options: {activation: " + activation + "}}");
     if (head != form_.head.kind) RejectPolicy("head", form_.head.kind + " actions, as the env has", head);
+    if (head == "several") return CheckParts();
     CheckBounds("action.low", form_.head.low);
     CheckBounds("action.high", form_.head.high);
     const bool own = form_.head.squash, squash = shelf_.Has("action.squash") && shelf_.Take("action.squash", {})[0] != 0;
     if (squash != own)
       RejectPolicy("action.squash", own ? "outputs that are squashed" : "outputs that are clipped",
                    squash ? "squashed ones" : "clipped ones");
+  }
+
+  void CheckParts() {
+    const nlohmann::json parts = nlohmann::json::parse(shelf_.TakeText("parts"), nullptr, /*allow_exceptions=*/false);
+    const auto theirs = RecordFromJson<FormHead>(nlohmann::json{{"kind", "several"}, {"parts", parts}});
+    if (const std::string own = PartsText(form_.head.parts), other = PartsText(theirs.parts); own != other)
+      RejectPolicy("parts", own, other);
+    uint64_t numbers = 0;
+    for (const FormPart& part : form_.head.parts) numbers += part.low.size();
+    for (const char* const name : {"action.low", "action.high"})  // the env decides its bounds
+      if (shelf_.Has(name)) shelf_.Take(name, {numbers}, /*may_be_infinite=*/true);
+    if (shelf_.Has("action.squash") && shelf_.Take("action.squash", {})[0] != 0)
+      RejectPolicy("action.squash", "outputs that are clipped", "squashed ones");
   }
 
   // The env decides its bounds. Bounds in the file matter only if they scale the outputs.
@@ -184,7 +212,7 @@ class PolicyFiller {
                             : deviation < own.least_deviation ? 0
                                                               : 1 / (deviation + own.epsilon);
       if (std::abs(wanted - scale[i]) > kSame * std::abs(wanted))
-        RejectPolicy("normalizer.scale", fmt::format("{} for input {}, by the learner's rule", wanted, i),
+        RejectPolicy("normalizer.scale", fmt::format("{} for input {}, computed from normalizer.variance", wanted, i),
                      fmt::format("{}", scale[i]));
     }
   }
@@ -208,8 +236,9 @@ class PolicyFiller {
     if (!shelf_.Has("log_std")) return;
     if (!form_.log_std) RejectPolicy("log_std", "none, because the learner has no deviations of actions", "some");
     const uint64_t count = form_.log_std->count;
-    WriteWeights(form_.log_std->at,
-                 shelf_.Take("log_std", count == outputs_ ? std::vector{outputs_} : std::vector{count / outputs_, outputs_}));
+    WriteWeights(form_.log_std->at, shelf_.Take("log_std", count == outputs_ || form_.head.kind == "several"
+                                                               ? std::vector{count}
+                                                               : std::vector{count / outputs_, outputs_}));
   }
 
   const MlpForm& form_;

@@ -1,5 +1,7 @@
 #include "trial/policy_record.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -10,6 +12,8 @@
 #include "base/json_text.hpp"
 #include "base/printable.hpp"
 #include "record/policy_file.hpp"
+#include "rollout/check_spec.hpp"
+#include "rollout/failure.hpp"
 #include "trial/plugin_state.hpp"
 
 namespace backplane {
@@ -156,6 +160,10 @@ std::string PolicyRecord(EnvInstance& env, LearnerInstance& learner, TrialThread
                    .form = FormOf(learner)};
   if (env.on_device())
     throw TrialFailure(BP_E_UNSUPPORTED, env.id(), "keeps its channels on a GPU, so its observations cannot be recorded");
+  if (env.spec().n_groups > 0)
+    throw TrialFailure(BP_E_UNSUPPORTED, learner.id(),
+                       fmt::format("cannot export its policy: expected agents with the same channels, but {} has {}", env.id(),
+                                   GroupsText(env.spec())));
   const std::vector<std::byte> policy = SavePolicy(learner).value();
   const std::vector<const bp_channel*> channels = ChannelsOfAct(env, learner);
   const Acts acts = Play(env, learner, threads, spec, channels, cancelled, beat);

@@ -211,8 +211,8 @@ void TrialProcess::MakeLoop() {
                                                std::exchange(evaluation, nullptr), spec_.attempt_dir);
   loop_ = std::make_unique<TrialLoop>(LoopParts{spec_, parts_.env(), parts_.learner(), evaluation, *parts_.monitors(),
                                                 parts_.metrics(), status_, g_cancelled, *parts_.threads(), checkpoints_,
-                                                parts_.chunk_rows(), parts_.call_rows(), workers_.get(), moment_.get(),
-                                                late_stop_ ? &late_stop_->flag() : nullptr});
+                                                parts_.chunk_rows(), parts_.call_rows(), parts_.acts_whole(), workers_.get(),
+                                                moment_.get(), late_stop_ ? &late_stop_->flag() : nullptr});
 }
 
 // Each pass but the last sets a checkpoint aside and restarts with fresh plugins.
@@ -293,7 +293,7 @@ void TrialProcess::SetEnd(const ExitReason& failed) {
   if (loop_) end_.ended_by = loop_->ended_by();
   end_.phase = status_.data().phase;
   if (const TrialThreads* threads = parts_.threads()) {
-    end_.threads = threads->collecting();
+    end_.threads = parts_.acts_whole() ? threads->stepping() : threads->collecting();
     end_.learner_threads = threads->all();
   }
   end_.chunk_rows = parts_.call_rows();

@@ -11,17 +11,23 @@
 namespace backplane {
 
 // One pool of rollout.threads threads, by default the granted cores. All of them share the learner's pieces. The first runners
-// collect and evaluate: rollout.threads, by default min(env runners, granted cores), or one if a plugin is not thread-safe.
+// collect and evaluate: rollout.threads, by default min(env runners, granted cores), or one if a plugin is not thread-safe. If
+// only the learner is not, as many step the env.
 // (All evaluate if the division does not change results: TrialEvaluation.)
 class TrialThreads {
  public:
-  // `rows_concurrent`: env and learner are both thread-safe. Throws TrialFailure like RunnerPool.
-  TrialThreads(const RolloutConfig& rollout, bool rows_concurrent);
+  // `calls`: env and learner are both thread-safe. `steps`: the env is. Throws TrialFailure like RunnerPool.
+  struct Concurrent {
+    bool calls, steps;
+  };
+  TrialThreads(const RolloutConfig& rollout, Concurrent concurrent);
   TrialThreads(const TrialThreads&) = delete;
 
   unsigned all() const { return pool_.threads(); }
   unsigned collecting() const { return collecting_; }
+  unsigned stepping() const { return stepping_; }  // `collecting` or more
   Runners collectors() { return {pool_, collecting_}; }
+  Runners steppers() { return {pool_, stepping_}; }  // may call into the env concurrently
   // All threads that may call into env and learner concurrently, whatever the number of env runners.
   Runners callers() { return {pool_, callers_}; }
   ParallelFor& parallel() { return parallel_; }
@@ -30,7 +36,7 @@ class TrialThreads {
 
  private:
   RunnerPool pool_;
-  unsigned callers_, collecting_;
+  unsigned callers_, stepping_, collecting_;
   std::vector<PhaseClock> clocks_;
   ParallelFor parallel_;
 };

@@ -39,10 +39,11 @@ namespace {
 // A table, read by columns.
 // clang-format off
 TEST(Layout, Channel) {
-  SIZE(bp_channel, 64);
+  SIZE(bp_channel, 72);
   AT(bp_channel, struct_size, 0); AT(bp_channel, role, 4); AT(bp_channel, space, 6); AT(bp_channel, scope, 8);
   AT(bp_channel, ndim, 10); AT(bp_channel, dtype, 12); AT(bp_channel, name, 16); AT(bp_channel, shape, 24);
   AT(bp_channel, low, 32); AT(bp_channel, high, 40); AT(bp_channel, nvec, 48); AT(bp_channel, n_bounds, 56);
+  AT(bp_channel, group, 64); AT(bp_channel, reserved, 68);
 }
 
 TEST(Layout, Frame) {
@@ -51,9 +52,15 @@ TEST(Layout, Frame) {
 }
 
 TEST(Layout, EnvSpec) {
-  SIZE(bp_env_spec, 40);
+  SIZE(bp_env_spec, 56);
   AT(bp_env_spec, struct_size, 0); AT(bp_env_spec, max_agents, 4); AT(bp_env_spec, channels, 8);
   AT(bp_env_spec, n_channels, 16); AT(bp_env_spec, max_episode_steps, 24); AT(bp_env_spec, device, 32);
+  AT(bp_env_spec, groups, 40); AT(bp_env_spec, n_groups, 48);
+}
+
+TEST(Layout, Group) {
+  SIZE(bp_group, 16);
+  AT(bp_group, struct_size, 0); AT(bp_group, agents, 4); AT(bp_group, name, 8);
 }
 
 TEST(Layout, EnvApi) {

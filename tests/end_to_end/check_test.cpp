@@ -198,10 +198,10 @@ TEST_F(FastCheck, IsLeftOutWithOneLineIfItsProgramIsMissing) {
   const Finished run =
       RunBesideReportProgram(report, "run flawed.yaml --set env.options.flaw=reward_unwritten" + kWithFixtures);
   EXPECT_EQ(run.exit, 0) << run.err;
-  const std::string line =
-      "warning: skipping the fast cases of plugin files that were never validated: backplane-validate is not in " +
-      (dir_ / "bin").string() + "; install Backplane's package again with pip or apt, or run `scripts/install --prefix " +
-      dir_.string() + "` in a clone\n";
+  const std::string line = "warning: skipping the quick checks of new plugin files: backplane-validate is not in " +
+                           (dir_ / "bin").string() +
+                           "; install Backplane's package again with pip or apt, or run `scripts/install --prefix " +
+                           dir_.string() + "` in a clone\n";
   const size_t at = run.err.find(line);
   ASSERT_NE(at, std::string::npos) << run.err;
   EXPECT_EQ(run.err.find("backplane-validate", at + line.size()), std::string::npos) << run.err;

@@ -156,7 +156,7 @@ constexpr Fault kLearnerFaults[] = {
     {"tensors_segv", "signal", kLearner, ""},
     {"tensors_io", "plugin", kLearner, "tensors:"},
     {"tensors_device", "plugin", kLearner,
-     "extension bp.learner.tensors/1: tensor 'w': expected memory of the host, got device 2"},
+     "extension bp.learner.tensors/1: tensor 'w': expected host memory, got memory of device type 2"},
     {"tensors_negative", "plugin", kLearner, "tensor 'w': expected a size of 0 or more, got -1"},
     {"tensors_no_data", "plugin", kLearner, "tensor 'w': expected data, got NULL"},
     {"tensors_no_strides", "plugin", kLearner, "tensor 'w': expected 1 sizes and strides, got none"},

@@ -1,4 +1,4 @@
-"""Types every line of docs/first-words.md in order, and compares the answers with the page.
+"""Types every line of first_words.txt in order, and compares the answers with the file.
 
 usage: first_words_test.py PROGRAM PAGE
 """

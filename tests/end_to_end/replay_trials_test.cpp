@@ -1,5 +1,5 @@
-// Trials of learners whose replay buffer is a file next to the checkpoints: archives and extensions of each; divergence, full
-// disks and damage with learner.sac.
+// Trials of learners whose replay buffer is a file next to the checkpoints: archives, extensions, divergence, full disks and
+// damage.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
 
-// An iteration stores 200 transitions of 36 bytes. The ring starts again after 300 iterations.
+// An iteration stores 200 transitions of 36 bytes. The ring starts again after 500 iterations.
 constexpr char kReplay[] = R"(
 env: {plugin: pendulum}
 learner:
@@ -46,13 +46,19 @@ class ReplayTrials : public ProgramTest {
   }
 };
 
-class EachReplayTrials : public ReplayTrials, public testing::WithParamInterface<std::string> {};
+class EachReplayTrials : public ReplayTrials, public testing::WithParamInterface<std::string> {
+ protected:
+  bool discrete() const { return GetParam() == "dqn"; }
+  void WriteEach(const std::string& more = "") {
+    std::string text = kReplay;
+    if (discrete()) text.replace(text.find("pendulum"), 8, "cartpole");
+    text.replace(text.find("sac"), 3, GetParam());
+    Write("replay", text + more);
+  }
+};
 
 TEST_P(EachReplayTrials, UnpackedTrialIsExtendedWithItsBuffer) {
-  std::string text = kReplay;
-  if (GetParam() == "dqn") text.replace(text.find("pendulum"), 8, "cartpole");
-  text.replace(text.find("sac"), 3, GetParam());
-  Write("replay", text);
+  WriteEach();
   const std::string keeps = "--set checkpoint.keep_replay=true ", more = keeps + "--set budget.iterations=12";
   ASSERT_EQ(RunIn("short", keeps).exit, 0);
   ASSERT_EQ(RunIn("whole", more).exit, 0);
@@ -78,11 +84,8 @@ TEST_P(EachReplayTrials, UnpackedTrialIsExtendedWithItsBuffer) {
   EXPECT_FALSE(fs::exists(Attempt("without", 2)));
 }
 
-INSTANTIATE_TEST_SUITE_P(, EachReplayTrials, testing::Values("dqn", "sac", "td3"),
-                         [](const auto& tested) { return tested.param; });
-
-TEST_F(ReplayTrials, DamagedBufferEndsTheTrialWithItsPlace) {
-  Write("replay");
+TEST_P(EachReplayTrials, DamagedBufferEndsTheTrialWithItsPlace) {
+  WriteEach();
   const std::string keeps = "--set checkpoint.keep_replay=true ", more = keeps + "--set budget.iterations=12";
   ASSERT_EQ(RunIn("short", keeps).exit, 0);
   ASSERT_EQ(RunIn("whole", more).exit, 0);
@@ -98,9 +101,12 @@ TEST_F(ReplayTrials, DamagedBufferEndsTheTrialWithItsPlace) {
 }
 
 // A reward turns NaN in iteration 5.
-TEST_F(ReplayTrials, CheckpointOnDiskSurvivesNaN) {
+TEST_P(EachReplayTrials, CheckpointOnDiskSurvivesNaN) {
   std::string text = kReplay;
-  text.replace(text.find("{plugin: pendulum}"), 18, "{plugin: misbehaves, options: {how: nan, after_steps: 900}}");
+  text.replace(text.find("{plugin: pendulum}"), 18,
+               "{plugin: " + std::string(discrete() ? "misbehaves_by_choice" : "misbehaves") +
+                   ", options: {how: nan, after_steps: 900}}");
+  text.replace(text.find("sac"), 3, GetParam());
   Write("replay", text);
   EXPECT_EQ(RunIn("nan").exit, 1);
   EXPECT_EQ(Result("nan")["outcome"], "nan");
@@ -126,8 +132,8 @@ TEST_F(ReplayTrials, CheckpointOnDiskSurvivesNaN) {
   EXPECT_FALSE(fs::exists(Trial("none") / "checkpoint/checkpoint.bin"));
 }
 
-TEST_F(ReplayTrials, InfiniteLossDivergesAndKeepsTheCheckpoint) {
-  Write("replay");
+TEST_P(EachReplayTrials, InfiniteLossDivergesAndKeepsTheCheckpoint) {
+  WriteEach();
   const Finished run = RunIn("huge", "--set learner.options.lr=1e30 --set learner.options.learning_starts=500");
   EXPECT_EQ(run.exit, 1);
   EXPECT_EQ(Result("huge")["outcome"], "nan");
@@ -137,10 +143,11 @@ TEST_F(ReplayTrials, InfiniteLossDivergesAndKeepsTheCheckpoint) {
 }
 
 // The disk is too small for the buffer, then for the second checkpoint.
-TEST_F(ReplayTrials, FullDiskEndsNoTrialForGood) {
-  const std::string large = " --set learner.options.hidden=[256,256] --set budget.iterations=4";
+TEST_P(EachReplayTrials, FullDiskEndsNoTrialForGood) {
+  const std::string nets = discrete() ? "[384,384]" : "[256,256]";  // a checkpoint takes 2.4 to 3.2 MB
+  const std::string large = " --set learner.options.hidden=" + nets + " --set budget.iterations=4";
   const std::map<std::string, std::string> cases = {{"2m", ""}, {"7m", large}};
-  Write("replay", std::string(kReplay) + "on_failure: {temp: fail}\n");
+  WriteEach("on_failure: {temp: fail}\n");
   for (const auto& [size, sets] : cases) {
     ASSERT_EQ(RunIn("whole" + size, sets).exit, 0);
     const std::string run = "$backplane run replay.yaml --out disk/out" + sets;
@@ -158,6 +165,9 @@ TEST_F(ReplayTrials, FullDiskEndsNoTrialForGood) {
     EXPECT_TRUE(LearnerState(Trial("full" + size)) == LearnerState(Trial("whole" + size)));
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(, EachReplayTrials, testing::Values("dqn", "sac", "td3"),
+                         [](const auto& tested) { return tested.param; });
 
 }  // namespace
 }  // namespace backplane::end_to_end

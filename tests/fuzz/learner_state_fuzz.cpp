@@ -73,8 +73,8 @@ void Mappo(const uint8_t* data, size_t size) {
   mappo::ValueNorm norm;
   mappo::Counters counters{};
   Check(
-      data, size, [&](const bp::Reader& r) { mappo::ReadState(r, shape, &optimizer, &norm, &counters); },
-      [&](const bp::Writer& w) { mappo::WriteState(w, shape, optimizer, norm, counters); });
+      data, size, [&](const bp::Reader& r) { mappo::ReadState(r, {shape}, &optimizer, {&norm}, &counters); },
+      [&](const bp::Writer& w) { mappo::WriteState(w, {shape}, optimizer, {&norm}, counters); });
 }
 
 void Ars(const uint8_t* data, size_t size) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every place where a process of this project waits has a row in docs/architecture.md ("Waits"), and every row is true.
+"""Every place where a process of this project waits has a row in waits.tsv, and every row is true.
 
 usage: waits_test.py [-v | --list]
 
@@ -15,7 +15,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGE, HEADING = "docs/architecture.md", "## Waits"
+TABLE = "tests/house/waits.tsv"
 COLUMNS = 6
 SOURCES = ("host", "plugins", "tools")
 PREFIXES = ("host/libs", "host/plan", "host/batch", "host/trial", "host", "plugins", "tools", "")
@@ -82,9 +82,7 @@ def waits(root):
 
 def rows(root):
     """The cells of each row of the table, without its head."""
-    section = (root / PAGE).read_text().split(f"\n{HEADING}\n")[1].split("\n## ")[0]
-    lines = [line for line in section.splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines[2:]]
+    return [line.split("\t") for line in (root / TABLE).read_text().splitlines()[1:]]
 
 
 def files_of(root, name):
@@ -140,21 +138,14 @@ def wrong_rows(root):
     return wrong
 
 
-TABLE = """# Architecture
-
-## Waits
-
-| who | where | limit | a stop | printed | test |
-|---|---|---|---|---|---|
-| a, b | `shim/shim.cpp` poll, read | 1 s | ends it | its name | `Shim.Ends` |
-
-## Next
+ROWS = """who\twhere\tlimit\ta stop\tprinted\ttest
+a, b\t`shim/shim.cpp` poll, read\t1 s\tends it\tits name\t`Shim.Ends`
 """
 
 
 class Waits(unittest.TestCase):
     def test_every_wait_has_a_row(self):
-        self.assertEqual([], without_row(ROOT), f"no row in {PAGE}, {HEADING}")
+        self.assertEqual([], without_row(ROOT), f"no row in {TABLE}")
 
     def test_every_row_is_true(self):
         self.assertEqual([], wrong_rows(ROOT))
@@ -163,7 +154,7 @@ class Waits(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         root = pathlib.Path(folder.name)
-        for name, text in {PAGE: TABLE, "tests/shim_test.cpp": "TEST_F(Shim, Ends) {}\n", "plugins/a.py": "", **files}.items():
+        for name, text in {TABLE: ROWS, "tests/shim_test.cpp": "TEST_F(Shim, Ends) {}\n", "plugins/a.py": "", **files}.items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text)
         return root

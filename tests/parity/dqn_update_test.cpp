@@ -38,6 +38,14 @@ const ReplayCase kCases[] = {
      {{"dueling", "true"}},
      true,
      true},
+    {"Torch", {{"update_path", "torch"}}, {}, false},
+    {"TorchMasked", {{"update_path", "torch"}}, {{"grad_clip", "0.05"}, {"activation", "tanh"}}, false, true},
+    {"TorchDoubleMasked", {{"update_path", "torch"}}, {{"double_q", "true"}}, false, true},
+    {"TorchEverything",
+     {{"update_path", "torch"}},
+     {{"prioritized_replay", "true"}, {"n_step", "4"}, {"buffer_size", "36"}, {"double_q", "true"}, {"dueling", "true"}},
+     false,
+     true},
 };
 INSTANTIATE_TEST_SUITE_P(, DqnUpdate, ::testing::ValuesIn(kCases), NameOf);
 

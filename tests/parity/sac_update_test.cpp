@@ -40,6 +40,19 @@ const ReplayCase kCases[] = {
     {"PriorityBeta", {{"priority_beta", "1"}}, {{"prioritized_replay", "true"}}},
     {"PriorityEps", {{"priority_eps", "0.5"}}, {{"prioritized_replay", "true"}}},
     {"PrioritizedNStep", {{"prioritized_replay", "true"}, {"n_step", "4"}, {"buffer_size", "36"}}},
+    {"Torch", {{"update_path", "torch"}}, {}, false},
+    {"TorchFixedAlpha",
+     {{"update_path", "torch"}},
+     {{"ent_coef", "0.2"}, {"grad_clip", "0.05"}, {"critic_hidden", "[9]"}},
+     false},
+    {"TorchEverything",
+     {{"update_path", "torch"}},
+     {{"prioritized_replay", "true"},
+      {"n_step", "4"},
+      {"buffer_size", "36"},
+      {"activation", "tanh"},
+      {"target_update_interval", "3"}},
+     false},
 };
 INSTANTIATE_TEST_SUITE_P(, SacUpdate, ::testing::ValuesIn(kCases), NameOf);
 

@@ -32,6 +32,19 @@ const ReplayCase kCases[] = {
     {"CriticHidden", {{"critic_hidden", "[9]"}}, {}, false},
     {"Prioritized", {{"prioritized_replay", "true"}}},
     {"PrioritizedNStep", {{"prioritized_replay", "true"}, {"n_step", "4"}, {"buffer_size", "36"}}},
+    {"Torch", {{"update_path", "torch"}}, {}, false},
+    {"TorchNoDelay",
+     {{"update_path", "torch"}},
+     {{"policy_delay", "1"}, {"grad_clip", "0.05"}, {"critic_hidden", "[9]"}},
+     false},
+    {"TorchEverything",
+     {{"update_path", "torch"}},
+     {{"prioritized_replay", "true"},
+      {"n_step", "4"},
+      {"buffer_size", "36"},
+      {"activation", "tanh"},
+      {"target_noise_clip", "0.1"}},
+     false},
 };
 INSTANTIATE_TEST_SUITE_P(, Td3Update, ::testing::ValuesIn(kCases), NameOf);
 

@@ -26,7 +26,7 @@ PINS = dict(line.split("==") for line in (ROOT / "scripts/requirements.txt").rea
 PYTHON = f"python3.{sys.version_info.minor}"
 MODULE, FUNCTION = PROJECT["project"]["scripts"]["backplane"].split(":")
 
-LAYOUT = ["bin/backplane", "bin/backplane-archive", "bin/backplane-archive.py", "bin/backplane-author", "bin/backplane-export", "bin/backplane-export.py", "bin/backplane_export_c.py", "bin/backplane-policy", "bin/backplane-shim", "bin/backplane-report", "bin/backplane-runs", "bin/backplane-import.py", "bin/backplane-export-runs.py", "bin/backplane_runs/command.py", "bin/backplane-study", "bin/backplane-trial", "bin/backplane-validate", "bin/backplane-figures.py", "bin/backplane-setup-torch.py", "include/backplane/embed.h",
+LAYOUT = ["bin/backplane", "bin/backplane-archive", "bin/backplane-archive.py", "bin/backplane-author", "bin/backplane-export", "bin/backplane-export.py", "bin/backplane_export_c.py", "bin/backplane_export_python.py", "bin/backplane-policy", "bin/backplane-shim", "bin/backplane-report", "bin/backplane-runs", "bin/backplane-import.py", "bin/backplane-export-runs.py", "bin/backplane_runs/command.py", "bin/backplane-study", "bin/backplane-trial", "bin/backplane-validate", "bin/backplane-figures.py", "bin/backplane-setup-torch.py", "include/backplane/embed.h",
           "lib/libbackplane_embed.so", "lib/backplane/plugins/env_cartpole.so", "lib/cmake/backplane/backplaneConfig.cmake",
           "share/backplane/configs/quickstart.yaml", "share/backplane/presets/cpu.yaml", "share/backplane/licenses/NOTICE",
           "share/backplane/client/backplane_function.py",
@@ -97,6 +97,7 @@ class Package(unittest.TestCase):
     def test_the_command_prints_the_path_of_the_sdk(self) -> None:
         self.assertEqual(self.backplane("sdk", "--cmakedir").stdout, f"{self.home}/lib/cmake/backplane\n")
         self.assertEqual(self.backplane("sdk", "--includedir").stdout, f"{self.home}/include\n")
+        self.assertEqual(self.backplane("sdk", "--sharedir").stdout, f"{self.home}/share/backplane\n")
 
     def test_finds_a_shipped_config_in_an_empty_folder(self) -> None:
         shipped = self.backplane("config", "check", "configs/ppo/cartpole.yaml")

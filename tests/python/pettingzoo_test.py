@@ -6,6 +6,7 @@
 import copy
 import importlib
 import importlib.util
+import os
 import pickle
 import sys
 import unittest
@@ -20,6 +21,8 @@ from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, ren
 from pettingzoo.utils import parallel_to_aec
 
 import backplane_rl
+
+HUNTERS = os.path.join(os.environ["BACKPLANE_HOME"], "tests/fixtures/plugins/env_hunters.so")
 
 
 def play(env, seed):
@@ -208,6 +211,43 @@ class PythonEnvs(unittest.TestCase):
             warnings.simplefilter("error")
             parallel_api_test(self.open("mpe2.simple_spread_v3"), num_cycles=100)
         parallel_seed_test(lambda: self.open("mpe2.simple_spread_v3"), num_cycles=30)
+
+
+class Groups(unittest.TestCase):
+    """Agents with different spaces: env.hunters of the fixtures."""
+
+    def setUp(self):
+        self.env = backplane_rl.pettingzoo.parallel_env(file=HUNTERS)
+
+    def test_agents_have_the_names_and_spaces_of_their_groups(self):
+        self.assertEqual(self.env.possible_agents, ["hunters_0", "hunters_1", "prey_0"])
+        self.assertEqual(self.env.observation_space("hunters_1").shape, (3,))
+        self.assertEqual(self.env.action_space("hunters_1").shape, (1,))
+        self.assertEqual(self.env.observation_space("prey_0").shape, (1,))
+        self.assertEqual(self.env.action_space("prey_0").n, 3)
+        _, infos = self.env.reset(seed=1)
+        self.assertNotIn("action_mask", infos["hunters_0"])
+        self.assertEqual(infos["prey_0"]["action_mask"].shape, (3,))
+
+    def test_passes_pettingzoos_tests(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            parallel_api_test(self.env, num_cycles=100)
+
+    def test_values_equal_the_rows(self):
+        raw = backplane_rl.EmbeddedEnv(None, 1, file=HUNTERS, autoreset="disabled")
+        self.assertEqual(raw.spec["groups"], [{"name": "hunters", "agents": 2}, {"name": "prey", "agents": 1}])
+        self.env.reset(seed=3)
+        raw.reset(seeds=[3])
+        other = copy.deepcopy(self.env)
+        raw.channels["hunters/action"][:, 0], raw.channels["prey/action"][:] = [0.5, -0.25], 2
+        raw.step()
+        actions = {"hunters_0": np.array([0.5], np.float32), "hunters_1": np.array([-0.25], np.float32), "prey_0": 2}
+        for env in (self.env, other):
+            obs, rewards, _, _, _ = env.step(actions)
+            np.testing.assert_array_equal(obs["hunters_1"], raw.channels["hunters/obs"][1])
+            np.testing.assert_array_equal(obs["prey_0"], raw.channels["prey/obs"][0])
+            self.assertEqual(list(rewards.values()), raw.channels["reward"].tolist())
 
 
 if __name__ == "__main__":

@@ -245,4 +245,45 @@ TEST(MultiEnv, ReportsMissingPartsOfASpecOfAgents) {
   EXPECT_THAT(Refusal<Lack::kMaskFirst>(), HasSubstr("ActionMask() should stand after the DISCRETE action"));
 }
 
+// Two groups, through the function table of their file.
+class HuntersTest : public ::testing::Test {
+ protected:
+  harness::Env env_{BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/env_hunters.so", 2};
+};
+
+TEST_F(HuntersTest, DeclareTheirGroups) {
+  const std::vector<bp::AgentGroup> groups = bp::GroupsOf(env_.spec());
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].name, "hunters");
+  EXPECT_EQ(groups[0].agents, 2u);
+  EXPECT_EQ(groups[1].name, "prey");
+  EXPECT_EQ(groups[1].first, 2u);
+  EXPECT_EQ(env_.spec().max_agents, 3u);
+  std::vector<std::string> text;
+  bp::ForEachChannel(env_.spec(), [&](const bp_channel& c) {
+    text.push_back(std::string(c.name) + " " + std::to_string(bp::GroupOf(c)) + " " +
+                   std::to_string(bp::AgentsIn(env_.spec(), c)));
+  });
+  EXPECT_THAT(text, ElementsAre("hunters/obs 1 2", "hunters/action 1 2", "prey/obs 2 1", "prey/action 2 1",
+                                "prey/action_mask 2 1", "alive 0 3", "state 0 1", "reward 0 3", "terminated 0 1"));
+}
+
+TEST_F(HuntersTest, SeeAndEarnByGroup) {
+  ASSERT_EQ(env_.Reset(0, {3, 4}), BP_OK) << env_.error();
+  const auto before = Of<float>(env_, "state", 1);
+  env_.At<float>("hunters/action", 1)[0] = 0.5f, env_.At<float>("hunters/action", 1)[1] = -0.5f;
+  *env_.At<int32_t>("prey/action", 1) = 0;  // stays
+  ASSERT_EQ(env_.Step(), BP_OK) << env_.error();
+  const auto at = Of<float>(env_, "state", 1);
+  EXPECT_NEAR(at[0], std::min(1.f, before[0] + 0.1f), 1e-6);
+  EXPECT_NEAR(at[1], std::max(-1.f, before[1] - 0.1f), 1e-6);
+  EXPECT_EQ(at[2], before[2]);
+  const auto sight = Of<float>(env_, "hunters/obs", 1), reward = Of<float>(env_, "reward", 1);
+  ASSERT_EQ(sight.size(), 6u);
+  EXPECT_NEAR(sight[3], at[0] - at[1], 1e-6);
+  EXPECT_EQ(sight[4], at[1]);
+  EXPECT_NEAR(reward[1], -std::abs(at[1] - at[2]), 1e-6);
+  EXPECT_NEAR(reward[2], std::min(-reward[0], -reward[1]), 1e-6);
+}
+
 }  // namespace

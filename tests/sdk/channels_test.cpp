@@ -5,7 +5,7 @@
 
 #include <concepts>
 
-#include "backplane/env_spec.hpp"
+#include "backplane/env_slot.hpp"
 
 namespace {
 

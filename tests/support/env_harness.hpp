@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "backplane/env.h"
+#include "backplane/channels.hpp"
 #include "backplane/ext/memory.h"
 #include "backplane/ext/snapshot.h"
 #include "backplane/rng.h"
@@ -233,7 +233,7 @@ class Env {
     for (int i = 0; i < c.ndim; ++i) n *= c.shape[i];
     return n;
   }
-  int64_t Agents(const bp_channel& c) const { return c.scope == BP_SCOPE_AGENT ? spec().max_agents : 1; }
+  int64_t Agents(const bp_channel& c) const { return static_cast<int64_t>(bp::AgentsIn(spec(), c)); }
   int64_t RowElements(const bp_channel& c) const { return Agents(c) * Elements(c); }
   // T entries of a transition channel, T + 1 of a state channel. Slot t points at entries t and t + 1, the last at entry 0.
   void Allocate() {

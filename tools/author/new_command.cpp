@@ -19,29 +19,40 @@ namespace fs = std::filesystem;
 struct NewArgs {
   std::string program;
   std::string kind, name, lang = "cpp";
-  bool agents = false, mujoco = false, off_policy = false, recurrent = false;
+  bool agents = false, mujoco = false, wrapper = false, off_policy = false, recurrent = false, python = false;
 };
 
 // The template's folder in templates/KIND: the language, or the special kind of env or learner.
 std::string Variant(const NewArgs& args) {
+  if (args.python) return "python";
   if (args.off_policy) return args.lang == "rust" ? "off_policy_rust" : "off_policy";
   if (args.kind == "learner") return args.recurrent ? "recurrent" : args.lang;
-  return args.agents ? "agents" : args.mujoco ? "mujoco" : args.lang;
+  return args.agents ? "agents" : args.mujoco ? "mujoco" : args.wrapper ? "wrapper" : args.lang;
 }
 
 // A combination without a template.
 std::string WhyNoTemplate(const NewArgs& args) {
-  const std::string flag = args.agents ? "--agents" : args.mujoco ? "--mujoco" : args.lang == "c" ? "--lang c" : "";
-  const std::string of_learners = args.off_policy ? "--off-policy" : args.recurrent ? "--recurrent" : "";
+  const std::string form = args.agents ? "--agents" : args.mujoco ? "--mujoco" : args.wrapper ? "--wrapper" : "";
+  const std::string flag = !form.empty() ? form : args.lang == "c" ? "--lang c" : "";
+  const std::string of_learners = args.python       ? "--python"
+                                  : args.off_policy ? "--off-policy"
+                                  : args.recurrent  ? "--recurrent"
+                                                    : "";
   if (args.kind != "learner" && !of_learners.empty())
     return fmt::format("{}: expected a learner, got {}", of_learners, args.kind == "env" ? "an env" : "a monitor");
+  if (args.python && (args.off_policy || args.recurrent || args.lang != "cpp"))
+    return fmt::format("--python: expected no other template, got {}", args.off_policy  ? "--off-policy"
+                                                                       : args.recurrent ? "--recurrent"
+                                                                                        : "--lang " + args.lang);
   if (args.lang == "rust" && !args.off_policy)
     return "--lang rust: expected a learner with --off-policy; for an env in Rust, copy examples/rust";
   if (args.off_policy && args.recurrent) return "expected --off-policy or --recurrent, got both; no template has both";
   if (args.kind != "env" && !flag.empty()) return fmt::format("{}: expected an env, got a {}", flag, args.kind);
   if (args.agents && args.mujoco) return "expected --agents or --mujoco, got both; no template has several agents in MuJoCo";
-  if (args.lang == "c" && (args.agents || args.mujoco))
-    return fmt::format("{}: expected --lang cpp, got c; the C template is for plain envs only", flag);
+  if (args.wrapper && (args.agents || args.mujoco))
+    return fmt::format("expected --wrapper or {}, got both; a wrapper gets agents and physics from the env below", form);
+  if (args.lang == "c" && !form.empty())
+    return fmt::format("{}: expected --lang cpp, got c; the C template is for plain envs only", form);
   return "";
 }
 
@@ -58,7 +69,7 @@ std::string WhyBadName(const NewArgs& args) {
 std::string WhyTaken(const NewArgs& args) {
   PluginSearch search({});
   for (const PluginInfo& info : search.All().plugins()) {
-    if (info.id == args.kind + "." + args.name)
+    if (!args.python && info.id == args.kind + "." + args.name)
       return fmt::format("expected a new name, got '{}', which is the name of the {} in {}", args.name, args.kind,
                          info.file.string());
   }
@@ -93,6 +104,11 @@ bool HasProgram(const std::string& name) {
 
 void SayWhatIsNext(const NewArgs& args) {
   const std::string program = ShellArgument(args.program), name = args.name;
+  if (args.python)
+    return fmt::print(
+        "{0}/ is ready: {0}/{0}.py is the learner, {0}/README.md describes the other files. Next:\n"
+        "  {1} run {0}/{0}.yaml\n  python3 {0}/{0}_test.py {1}\n",
+        name, program);
   const bool rust = args.lang == "rust";
   std::string next = fmt::format("{0}/ is ready: {0}/plugin.{1} is the {2}, {0}/README.md describes the other files. Next:\n",
                                  name, rust ? "rs" : args.lang, args.kind);
@@ -113,7 +129,7 @@ int CreatePlugin(const NewArgs& args) {
   if (why_not.empty()) {
     try {
       fs::create_directory(args.name);
-      Copy(templates / "common", args);
+      if (!args.python) Copy(templates / "common", args);  // how to build it
       Copy(own, args);
       SayWhatIsNext(args);
       return kOk;
@@ -139,8 +155,10 @@ Command NewCommand() {
         .ShowsDefault();
     add->Flag("--agents", &args->agents, "Create an env with several agents");
     add->Flag("--mujoco", &args->mujoco, "Create an env on MuJoCo");
+    add->Flag("--wrapper", &args->wrapper, "Create a wrapper, an env over another env");
     add->Flag("--off-policy", &args->off_policy, "Create a learner with a replay buffer");
     add->Flag("--recurrent", &args->recurrent, "Create a learner whose policy has a memory");
+    add->Flag("--python", &args->python, "Create a learner in Python");
     add->Check([args] {
       const std::string bad = WhyBadName(*args);
       return bad.empty() ? WhyNoTemplate(*args) : bad;

@@ -14,74 +14,12 @@ import subprocess
 import sys
 import tempfile
 
-from backplane_export_c import DRIVER, c_files
+from backplane_export_c import c_files, driver
 from backplane_export_policy import Policy, Problem, npz, write_npz
+from backplane_export_python import python_file
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIMIT = 1e-5  # of an action's range; float32 sums in another order differ by about 1e-7
-
-PYTHON = '''"""%(about)s
-
-    import policy
-    %(call)s          # obs [%(obs)d] or [N, %(obs)d]%(mask)s
-
-Reads policy.npz next to this file; needs NumPy. policy.md explains the numbers.
-"""
-import pathlib
-
-import numpy as np
-
-ARRAYS = dict(np.load(pathlib.Path(__file__).with_name("policy.npz")))
-LAYERS = sum(name.startswith("layer.") and name.endswith(".weight") for name in ARRAYS)
-NEXT = np.tanh if ARRAYS["activation"] == "tanh" else lambda x: np.maximum(x, np.float32(0))
-
-
-def gru(x, state):
-    """The next state of the memory (as torch.nn.GRU)."""
-    r, z, n = np.split(x @ ARRAYS["memory.input.weight"] + ARRAYS["memory.input.bias"], 3, axis=-1)
-    sums = np.split(np.asarray(state, np.float32) @ ARRAYS["memory.hidden.weight"] + ARRAYS["memory.hidden.bias"], 3, axis=-1)
-    r, z = (np.float32(1) / (np.float32(1) + np.exp(-(a + b))) for a, b in ((r, sums[0]), (z, sums[1])))
-    n = np.tanh(n + r * sums[2])
-    return n + z * (state - n)
-
-
-def outputs(obs, state=None):
-    """The net's outputs, before the head; with a memory, followed by its next state."""
-    x = np.asarray(obs)
-    if "normalizer.mean" in ARRAYS:
-        clip = ARRAYS["normalizer.clip"]
-        x = np.clip((x - ARRAYS["normalizer.mean"]) * ARRAYS["normalizer.scale"], -clip, clip)
-    x = x.astype(np.float32)
-    if "memory.input.weight" in ARRAYS:
-        if state is None:
-            raise ValueError("the policy has a memory: expected step(obs, state), got no state")
-        x = state = gru(x, state)
-    for i in range(LAYERS):
-        x = x @ ARRAYS[f"layer.{i}.weight"] + ARRAYS[f"layer.{i}.bias"]
-        if i + 1 < LAYERS:
-            x = NEXT(x)
-    return x if state is None else (x, state)
-
-
-def step(obs, state, mask=None):
-    """The action of a policy with a memory, like `act`, and the state for the next one. It is 0 at the start of an episode."""
-    x, state = outputs(obs, state)
-    return chosen(x, mask), state
-
-
-def act(obs, mask=None):
-    """The action for each observation: float32 [..., numbers], or int32 [...] choices, of which `mask` [..., choices] allows some."""
-    return chosen(outputs(obs), mask)
-
-
-def chosen(x, mask):
-    if ARRAYS["head"] == "discrete":
-        return np.argmax(x if mask is None else np.where(mask, x, -np.inf), axis=-1).astype(np.int32)
-    low, high = ARRAYS["action.low"], ARRAYS["action.high"]
-    if ARRAYS["action.squash"]:
-        x = low + (np.tanh(x) + 1) / 2 * (high - low)
-    return np.clip(x, low, high)
-'''
 
 # ---- policy.md --------------------------------------------------------------------------------------------------------------
 
@@ -116,31 +54,46 @@ def meaning(label):
     return label["name"].replace("|", "\\|"), label["unit"].replace("|", "\\|") or "none"
 
 
+def action_lines(policy, part):
+    """The lines of policy.md on a part of the action."""
+    channel, n = policy.channels[part["action"]], part["count"]
+    place = f" From `numbers[{part['at']}]` on." if part["kind"] == "continuous" else f" From `choices[{part['at']}]` on."
+    place = place if policy.several else ""
+    if part["kind"] == "continuous":
+        text = f"{count(n, 'float32 number')} (`{channel['name']}`) within these bounds, as the env received them in the trial.{place}"
+        return [text, "", *HEAD, *element_rows(channel, 0), ""]
+    if part["kind"] == "bits":
+        return [f"{count(n, 'bit')} (`{channel['name']}`), each 0 or 1.{place}", ""]
+    if policy.several:
+        return [f"{count(n, 'choice')} (`{channel['name']}`) from 0 to {', '.join(str(size - 1) for size in part['sizes'])}, each with the largest of "
+                f"its outputs.{place}", ""]
+    lines = [f"One choice from 0 to {policy.outputs - 1} (`{channel['name']}`), the one with the largest output. "
+             "If your space of actions starts at a different number, add it."]
+    return lines + [f"Meaning: {meaning(label)[0]}." for label in channel.get("labels", [])[:1]]
+
+
 def page(policy, about, files):
     a, inputs, first = policy.about, [], 0
+    for image in policy.images:
+        shape = "x".join(map(str, policy.channels[image["channel"]]["shape"]))
+        inputs.append(f"| bytes | `{image['channel']}` {shape} | pixels | of 0 to 255 | 0 | 255 |")
     for name in policy.form["obs"]:
         inputs += element_rows(policy.channels[name], first)
         first += math.prod(policy.channels[name]["shape"])
-    action = policy.channels[policy.form["action"]]
     declared = any(policy.channels[name].get("labels") for name in policy.form["obs"])
     declares = (f"`{a['env']}` declares the names and units." if declared else
                 f"`{a['env']}` does not declare names and units (`bp.env.labels/1`); its README may explain the numbers.")
-    per = "an agent" if action["scope"] == "agent" else "an env"
+    per = "an agent" if policy.channels[policy.form["action"]]["scope"] == "agent" else "an env"
     lines = [f"# Policy of {a['experiment']}", "", about, "", "| file | use |", "|---|---|"] + [f"| `{name}` | {use} |" for name, use in files]
-    lines += ["", "## Observation", "", f"{count(policy.obs, 'float32 number')} of {per}, as `{a['env']}` returns them; do not scale them. "
+    images = count(len(policy.images), "image of uint8") + " and " if policy.images else ""
+    lines += ["", "## Observation", "", f"{images}{count(policy.obs, 'float32 number')} of {per}, as `{a['env']}` returns them; do not scale them. "
               + ("The policy contains the statistics that normalize them." if policy.normalizer else "The policy uses them as they are.")
               + f" {declares}", "", *HEAD] + inputs
     lines += ["", "## Action", ""]
-    if policy.discrete:
-        lines.append(f"One choice from 0 to {policy.outputs - 1} (`{action['name']}`), the one with the largest output. "
-                     "If your space of actions starts at a different number, add it.")
-        if action.get("labels"):
-            lines.append(f"Meaning: {meaning(action['labels'][0])[0]}.")
-        if policy.masks is not None:
-            lines.append(f"`mask` holds {policy.outputs} flags like the channel `{policy.form['mask']}`: only choices with 1 are allowed.")
-    else:
-        lines += [f"{count(policy.outputs, 'float32 number')} (`{action['name']}`) within these bounds, as the env received them in the trial.", "",
-                  *HEAD] + element_rows(action, 0)
+    for part in policy.parts:
+        lines += action_lines(policy, part)
+    if policy.masks is not None:
+        lines.append(f"`mask` holds {policy.flags} flags like the channel `{policy.form['mask']}`: only choices with 1 are allowed.")
     if a["step_s"]:
         lines += ["", f"The env chose one action per {a['step_s']:g} s."]
     if policy.memory:
@@ -152,47 +105,48 @@ def page(policy, about, files):
 # ---- Checks -----------------------------------------------------------------------------------------------------------------
 
 
+def act_type(policy):
+    """(struct's format, bytes) of an act's result: numbers, choices, then the memory's next state."""
+    code = f"<{policy.number_count}f{policy.choice_count}i{policy.memory['size'] if policy.memory else 0}f"
+    return code, struct.calcsize(code)
+
+
 def compare(policy, name, data):
-    """Prints how far the actions in `data` are from the trial's. Returns whether they agree. With a memory, its next state follows each."""
-    n, width = len(policy.actions), 1 if policy.discrete else policy.outputs
+    """Prints how far the actions and states in `data` are from the trial's. Returns whether they agree."""
+    code, size = act_type(policy)
+    n, numbers, actions = len(data) // size, policy.number_count, policy.number_count + policy.choice_count
+    if len(data) != n * size or n != policy.about["acts"]:
+        raise Problem(f"{name}: expected {policy.about['acts']} acts of {size} bytes, got {len(data)} bytes")
+    acts, good = [struct.unpack_from(code, data, size * i) for i in range(n)], True
     if policy.memory:
-        return compare_states(policy, name, data, 4 * width)
-    return compare_actions(policy, name, data)
+        worst = largest(abs(a - b) for act, state in zip(acts, policy.next_states) for a, b in zip(act[actions:], state))
+        print(f"{name}: {n} states differ from the trial's by at most {worst:.1e}")
+        good = worst <= LIMIT
+    if numbers:
+        ranges = policy.ranges()
+        worst = largest(abs(a - b) / span for act, action in zip(acts, policy.numbers) for a, b, span in zip(act, action, ranges))
+        print(f"{name}: {n} actions differ from the trial's by at most {worst:.1e} of their range")
+        good = good and worst <= LIMIT
+    if policy.choice_count:
+        same = sum(list(act[numbers:actions]) == list(choices) for act, choices in zip(acts, policy.choices))
+        print(f"{name}: {same} of {n} choices are the trial's")
+        good = good and same == n
+    return good
 
 
-def compare_states(policy, name, data, width):
-    size = width + 4 * policy.memory["size"]
-    acts = [data[i : i + size] for i in range(0, len(data), size)]
-    if len(data) != len(policy.actions) * size:
-        raise Problem(f"{name}: expected {len(policy.actions)} actions and states, got {len(data)} bytes")
-    states = [struct.unpack(f"<{policy.memory['size']}f", act[width:]) for act in acts]
-    worst = max(abs(a - b) for ours, theirs in zip(states, policy.next_states) for a, b in zip(ours, theirs))
-    print(f"{name}: {len(acts)} states differ from the trial's by at most {worst:.1e}")
-    return compare_actions(policy, name, b"".join(act[:width] for act in acts)) and worst <= LIMIT
-
-
-def compare_actions(policy, name, data):
-    n, width = len(policy.actions), 1 if policy.discrete else policy.outputs
-    if len(data) != 4 * n * width:
-        raise Problem(f"{name}: expected {n} actions, got {len(data)} bytes")
-    values = struct.unpack(f"<{n * width}{'i' if policy.discrete else 'f'}", data)
-    if policy.discrete:
-        differ = sum(value != action[0] for value, action in zip(values, policy.actions))
-        print(f"{name}: {n - differ} of {n} choices are the trial's")
-        return differ == 0
-    ranges, worst = policy.ranges(), 0.0
-    for i, action in enumerate(policy.actions):
-        for k in range(width):
-            off = abs(values[i * width + k] - action[k]) / ranges[k]
-            worst = off if off > worst or off != off else worst
-    print(f"{name}: {n} actions differ from the trial's by at most {worst:.1e} of their range")
-    return worst <= LIMIT
+def largest(values):
+    """The largest one; NaN if one is NaN."""
+    worst = 0.0
+    for value in values:
+        worst = value if value > worst or value != value else worst
+    return worst
 
 
 def run_acts(policy, name, words, **more):
-    mask = lambda i: bytes(policy.masks[i] if policy.masks else [1] * policy.outputs)
+    mask = lambda i: bytes(policy.masks[i] if policy.masks else [1] * policy.flags)
     state = lambda i: struct.pack(f"<{policy.memory['size']}f", *policy.states[i]) if policy.memory else b""
-    acts = b"".join(struct.pack(f"<{policy.obs}f", *x) + mask(i) + state(i) for i, x in enumerate(policy.inputs))
+    pixels = lambda i: policy.pixels[i] if policy.images else b""
+    acts = b"".join(struct.pack(f"<{policy.obs}f", *x) + pixels(i) + mask(i) + state(i) for i, x in enumerate(policy.inputs))
     ended = subprocess.run(words, input=acts, capture_output=True, **more)
     if ended.returncode != 0:
         raise Problem(f"{name}: its check failed\n{ended.stderr.decode(errors='replace').strip()}")
@@ -208,9 +162,9 @@ def check_c(policy, folder, scratch):
     if cc is None:
         print("policy.c: not checked: expected a C compiler, got none (CC, cc, gcc, clang)")
         return True
-    driver, program = scratch / "driver.c", scratch / "driver"
-    driver.write_text(("#define POLICY_DISCRETE\n" if policy.discrete else "") + DRIVER)
-    words = [cc, "-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic", f"-I{folder}", driver, folder / "policy.c", "-o", program]
+    main_file, program = scratch / "driver.c", scratch / "driver"
+    main_file.write_text(driver(policy))
+    words = [cc, "-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic", f"-I{folder}", main_file, folder / "policy.c", "-o", program]
     compiled = subprocess.run(words, capture_output=True, text=True)
     if compiled.returncode != 0:
         raise Problem(f"policy.c: {cc} rejects it\n{compiled.stderr.strip()}")
@@ -219,24 +173,42 @@ def check_c(policy, folder, scratch):
 
 READ_ACTS = """import sys
 import numpy as np
-acts = np.frombuffer(sys.stdin.buffer.read(), np.dtype([("obs", "<f4", %d), ("mask", "u1", %d), ("state", "<f4", %d)]))
+acts = np.frombuffer(sys.stdin.buffer.read(), np.dtype([("obs", "<f4", %d), ("pixels", "u1", %d), ("mask", "u1", %d), ("state", "<f4", %d)]))
 
 def write(action, state):
     for one, after in zip(action, state):
-        sys.stdout.buffer.write(one.astype(action.dtype.newbyteorder("<")).tobytes() + after.astype("<f4").tobytes())
+        sys.stdout.buffer.write(b"".join(part.astype(part.dtype.newbyteorder("<")).tobytes() for part in one) + after.astype("<f4").tobytes())
 
 """
 RUN_PYTHON = READ_ACTS + """import policy
-remembers = acts["state"].shape[1] > 0
-write(*(policy.step(acts["obs"], acts["state"], acts["mask"]) if remembers else (policy.act(acts["obs"], acts["mask"]), acts["state"])))
+
+def channels(acts):
+    if not policy.IMAGES and len(policy.NUMBERS) == 1:
+        return acts["obs"]
+    obs = {}
+    for values, shapes in ((acts["pixels"], policy.IMAGES), (acts["obs"], policy.NUMBERS)):
+        at = 0
+        for name, shape in shapes.items():
+            n = int(np.prod(shape))
+            obs[name], at = values[:, at : at + n].reshape(len(values), *shape), at + n
+    return obs
+
+for i in range(0, len(acts), 50):  # images need memory
+    some = acts[i : i + 50]
+    remembers, mask = some["state"].shape[1] > 0, some["mask"] if some["mask"].shape[1] > 0 else None
+    action, state = policy.step(channels(some), some["state"], mask) if remembers else (policy.act(channels(some), mask), some["state"])
+    parts = list(action.values()) if isinstance(action, dict) else [action]
+    write(zip(*sorted(parts, key=lambda part: part.dtype != np.float32)), state)  # numbers, then choices
 """
 RUN_ONNX = READ_ACTS + """import onnxruntime
 options = onnxruntime.SessionOptions()
 options.intra_op_num_threads = 1
 session = onnxruntime.InferenceSession("policy.onnx", options, providers=["CPUExecutionProvider"])
-feed = {each.name: acts[each.name] for each in session.get_inputs()}
-outputs = session.run(None, feed)
-write(outputs[0], outputs[1] if len(outputs) > 1 else acts["state"])
+for i in range(0, len(acts), 50):
+    some = acts[i : i + 50]
+    results = dict(zip((each.name for each in session.get_outputs()), session.run(None, {each.name: some[each.name] for each in session.get_inputs()})))
+    state = results.pop("next_state", some["state"])
+    write(zip(*results.values()), state)
 """
 
 
@@ -249,7 +221,7 @@ def check_by(policy, file, code, needs, folder):
     if missing:
         print(f"{file}: not checked: {sys.executable} -m pip install {' '.join(missing)}")
         return True
-    words = [sys.executable, "-c", code % (policy.obs, policy.outputs, policy.memory["size"] if policy.memory else 0)]
+    words = [sys.executable, "-c", code % (policy.obs, policy.pixel_count, policy.flags, policy.memory["size"] if policy.memory else 0)]
     return run_acts(policy, file, words, cwd=folder, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
 
 
@@ -279,10 +251,7 @@ def main(record, to, version):
     folder.mkdir(parents=True, exist_ok=True)
     files = [("policy.c", "C99, with `policy.h`; needs no library"), ("policy.npz", "the arrays"), ("policy.py", "NumPy, with `policy.npz`")]
     header, body = c_files(policy, about)
-    mask = "" if policy.masks is None else "; a mask of choices may follow"
-    call = f"action, state = policy.step(obs, state)   # state [{policy.memory['size']}] or [N, {policy.memory['size']}]" if policy.memory else "action = policy.act(obs)"
-    python = PYTHON % {"about": about, "call": call, "obs": policy.obs, "mask": mask}
-    for name, text in (("policy.h", header), ("policy.c", body), ("policy.py", python)):
+    for name, text in (("policy.h", header), ("policy.c", body), ("policy.py", python_file(policy, about))):
         (folder / name).write_text(text)
     write_npz(folder / "policy.npz", npz(policy))
     (folder / "policy.onnx").unlink(missing_ok=True)  # of an earlier export

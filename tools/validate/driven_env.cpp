@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "backplane/actions.hpp"
 #include "backplane/ext/source.h"
 #include "backplane/rng.h"
 #include "rollout/channel_table.hpp"
@@ -89,7 +90,7 @@ void DrivenEnv::Allocate() {
   seen_.resize(slots);
   for (size_t c = 0; c < channels().size(); ++c) {
     const bp_channel& channel = *channels()[c];
-    const uint64_t agents = channel.scope == BP_SCOPE_AGENT ? env_->agents() : 1;
+    const uint64_t agents = env_->Lead(channel) / rows();
     const uint64_t elements = Elements(channel) * agents, bytes = elements * channel.dtype.bits / 8;
     // A row's agents are contiguous.
     const uint64_t stride = layout_.wide_strides && agents == 1 ? (bytes + 64) / 64 * 64 + 64 : bytes;
@@ -211,12 +212,12 @@ void DrivenEnv::Step(uint64_t t, RowsRange range) {
 }
 
 const std::byte* DrivenEnv::MaskOf(uint64_t t, uint64_t row, const bp_channel& action) const {
-  const std::optional<size_t> mask = Index(BP_ROLE_ACTION_MASK);
-  if (!mask || action.space != BP_SPACE_DISCRETE || channels()[*mask]->scope != action.scope ||
-      Elements(*channels()[*mask]) != static_cast<uint64_t>(action.nvec[0]) || Elements(action) != 1)
+  const bp_channel* const of_agents = bp::MaskPlaceOf(env_->spec(), action).mask;
+  if (!of_agents || action.space != BP_SPACE_DISCRETE || of_agents->scope != action.scope ||
+      Elements(*of_agents) != static_cast<uint64_t>(action.nvec[0]) || Elements(action) != 1)
     return nullptr;
   const uint64_t slot = layout_.slots == 1 ? 0 : SlotOf(t) == 0 ? layout_.slots - 1 : SlotOf(t) - 1u;
-  return Row(slot, *mask, row);
+  return Row(slot, static_cast<size_t>(of_agents - env_->spec().channels), row);
 }
 
 // Drawn uniformly, or from a standard normal without both bounds. Skips masked choices.

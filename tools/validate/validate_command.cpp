@@ -250,7 +250,7 @@ void PrintSpeeds(const ValidateAnswer& answer) {
   std::vector<std::pair<double, std::string>> speeds = {{answer.steps_per_s, answer.id}};
   for (const auto& [id, speed] : answer.steps_per_s_beside) speeds.emplace_back(speed, id);
   std::ranges::sort(speeds, std::greater());
-  fmt::print("steps/s in one thread, compared with the installation's envs:\n");
+  fmt::print("steps per CPU second, compared with the installation's envs:\n");
   for (const auto& [speed, id] : speeds)
     fmt::print("  {} {:>12} {}\n", id == answer.id ? '>' : ' ', FormatCount(static_cast<uint64_t>(speed)), Printable(id));
 }

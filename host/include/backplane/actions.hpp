@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "backplane/channel.h"
+#include "backplane/channels.hpp"
 #include "backplane/rng.h"
 
 namespace bp {
@@ -112,5 +112,25 @@ class ActionSpace {
   bool masked_ = false;
   std::vector<double> low_, high_;
 };
+
+// The place of an ACTION channel's flags in the mask of its agents.
+struct MaskPlace {
+  const bp_channel* mask = nullptr;   // NULL: the env has none
+  int64_t first_flag = 0, flags = 0;  // flags: of all ACTION channels with this mask
+};
+inline MaskPlace MaskPlaceOf(const bp_env_spec& env, const bp_channel& action) {
+  MaskPlace place;
+  bool before = true;
+  ForEachChannel(env, [&](const bp_channel& c) {
+    if (GroupOf(c) != GroupOf(action)) return;
+    if (c.role == BP_ROLE_ACTION_MASK && !place.mask) place.mask = &c;
+    if (c.role != BP_ROLE_ACTION) return;
+    before = before && &c != &action;
+    const int64_t flags = ActionSpace::FlagsOf(c);
+    place.flags += flags;
+    if (before) place.first_flag += flags;
+  });
+  return place;
+}
 
 }  // namespace bp

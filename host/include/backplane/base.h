@@ -31,7 +31,7 @@ extern "C" {
 
 // The major is part of the exported symbol's name (bp_module_v1). A host loads a module if module.min_minor <= its own minor.
 #define BP_ABI_MAJOR 1
-#define BP_ABI_MINOR 1
+#define BP_ABI_MINOR 2
 
 // True if field `f` is inside the struct that `p` points to, according to its struct_size.
 #define BP_HAS(p, f) (offsetof(__typeof__(*(p)), f) + sizeof((p)->f) <= (p)->struct_size)

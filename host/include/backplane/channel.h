@@ -5,6 +5,9 @@
 // is named after it in lower case ("obs", "action", "reward", "terminated"). So every learner finds it in every env. Further
 // channels of a role have names of their own; "final_X" has the last observations of a further OBS or STATE channel X. INFO
 // channels named "ep/..." are averaged over the episodes that end.
+//
+// Agents whose channels differ form groups (env.h). A channel of group g has N * A entries, A being the agents of the group:
+// row r, agent i of the group at r * A + i. It is named GROUP/ROLE, such as "good/obs". Since 1.2
 #ifndef BACKPLANE_CHANNEL_H_
 #define BACKPLANE_CHANNEL_H_
 
@@ -45,6 +48,9 @@ typedef struct bp_channel {
   const double *low, *high;  // [n_bounds]; NULL when n_bounds is 0
   const int64_t* nvec;       // DISCRETE, TOKENS: [1]; MULTI_DISCRETE: one per element; else NULL
   uint64_t n_bounds;         // 0 none, 1 one for all elements, or one per element
+  // AGENT scope: 0 all agents of a row, g the agents of the g-th group only. OBS, ACTION and ACTION_MASK, and a learner's EXTRA
+  // and CARRY. Since 1.2
+  uint32_t group, reserved;
 } bp_channel;
 
 // One time slot of bound buffers, `tensors[i]` for channel i of the spec; NULL if the slot has no such entry.

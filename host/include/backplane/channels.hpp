@@ -48,6 +48,47 @@ void ForEachChannel(const bp_env_spec& env, Function&& function) {
   }
 }
 
+// A group of agents in an env's spec.
+struct AgentGroup {
+  std::string name;
+  uint32_t first = 0, agents = 0;  // first: its index among the row's agents
+};
+
+// Calls function(const bp_group&) for each group of a spec, in order.
+template <class Function>
+void ForEachGroup(const bp_env_spec& env, Function&& function) {
+  if (!BP_HAS(&env, n_groups)) return;  // a host older than 1.2
+  for (uint64_t i = 0; i < env.n_groups; ++i) {
+    const auto* at = reinterpret_cast<const char*>(env.groups) + i * env.groups->struct_size;
+    function(*reinterpret_cast<const bp_group*>(at));
+  }
+}
+// The groups of a spec; none: all agents have the same channels.
+inline std::vector<AgentGroup> GroupsOf(const bp_env_spec& env) {
+  std::vector<AgentGroup> groups;
+  uint32_t first = 0;
+  ForEachGroup(env, [&](const bp_group& group) {
+    groups.push_back({group.name, first, group.agents});
+    first += group.agents;
+  });
+  return groups;
+}
+// The number of a channel's group; 0: it has all agents of the row, or is per row.
+inline uint32_t GroupOf(const bp_channel& channel) {
+  return channel.scope == BP_SCOPE_AGENT && BP_HAS(&channel, group) ? channel.group : 0;
+}
+// Entries of a row in a channel: 1, all its agents, or the agents of a group.
+inline uint64_t AgentsIn(const bp_env_spec& env, const bp_channel& channel) {
+  if (channel.scope != BP_SCOPE_AGENT) return 1;
+  const uint32_t wanted = GroupOf(channel);
+  uint64_t agents = env.max_agents;
+  uint32_t number = 0;
+  ForEachGroup(env, [&](const bp_group& group) {
+    if (++number == wanted) agents = group.agents;
+  });
+  return agents;
+}
+
 // The first channel with a role (BP_ROLE_*), or the channel with a name; NULL: none.
 inline const bp_channel* FindChannel(const bp_env_spec& env, uint16_t role) {
   const bp_channel* found = nullptr;

@@ -92,15 +92,17 @@ bp_status bp_embed_open(const char* so, const char* id, const char* options, uin
 bp_status bp_embed_close(bp_embed* env);
 
 // Description as JSON, valid until close. NULL: an error.
-//   {"id", "version", "summary", "file", "rows", "agents", "threads", "seed",
+//   {"id", "version", "summary", "file", "rows", "agents", "groups": [{"name", "agents"}, ...], "threads", "seed",
 //    "max_episode_steps": N or null, "step_s": seconds of simulated time or null, "resets_itself": bool,
 //    "autoreset": "same_step", "snapshot": bool, "picture": "svg", "png" or null, "state": [{"name": "qpos", "size": 15}, ...],
-//    "options": {...}, "warnings": [...], "channels": [{"name": "obs", "role": "obs", "scope": "row" or "agent", "space":
-//    "box", "dtype": "float32", "shape": [105], "tensor": [64, 105], "low", "high", "nvec", "by": "env" or "host"}, ...]}
+//    "options": {...}, "warnings": [...], "channels": [{"name": "obs", "role": "obs", "scope": "row" or "agent", "group": 0,
+//    "space": "box", "dtype": "float32", "shape": [105], "tensor": [64, 105], "low", "high", "nvec", "by": "env" or "host"},
+//    ...]}
 // role: obs state action action_mask reward terminated truncated final_obs final_state alive length label loss_mask weight info
 // ep_return ep_length. space: box discrete multi_discrete multi_binary tokens bytes. "shape" is per row, or per agent; "tensor"
 // is the shape of the view: [rows, ...], or [rows * agents, ...] with row r's agent a at r * agents + a. "low" and "high": []
-// without bounds, one for all numbers or one per number, null for no bound. "nvec": choices of each number, or [].
+// without bounds, one for all numbers or one per number, null for no bound. "nvec": choices of each number, or []. "group": the
+// number of the group whose agents the channel has, from 1; 0: all. Agents are ordered group by group.
 const char* bp_embed_spec(bp_embed* env);
 
 // The memory of a channel, fixed until close; every step writes to it. The host adds channels to the env's: `truncated`

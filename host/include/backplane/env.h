@@ -16,12 +16,23 @@ extern "C" {
 
 typedef struct bp_env bp_env;  // the plugin's own
 
+// Agents of a row with the same channels. Since 1.2
+typedef struct bp_group {
+  uint32_t struct_size, agents;  // agents: per row, 1 or more
+  const char* name;              // prefix of its channels
+} bp_group;
+
 typedef struct bp_env_spec {
   uint32_t struct_size, max_agents;  // max_agents: 1 without AGENT scope
   const bp_channel* channels;        // [n_channels]
   uint64_t n_channels;
   int64_t max_episode_steps;  // 0: no limit. The host counts and truncates.
   bp_device device;           // of all channels; type 0, the initial value, is the CPU
+  // [n_groups]; none: all agents have the same channels. Each agent belongs to one group, and each group has OBS and ACTION. A
+  // row's agents are numbered group by group, in this order: the first agent of group 2 follows the last one of group 1 in
+  // REWARD, ALIVE and every other channel of all agents. The host rejects a learner without BP_LEARNER_GROUPS. Since 1.2
+  const bp_group* groups;
+  uint64_t n_groups;
 } bp_env_spec;
 
 typedef struct bp_env_api {

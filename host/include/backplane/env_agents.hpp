@@ -10,6 +10,10 @@
 // The first returns true if the task has ended. The host numbers rows, T numbers agents 0 .. n-1. A row has one episode. An
 // agent may leave it early: its alive[a] is 0 from then on, and its action is ignored, but it still gets observations. States
 // by name need SetState(const Model&, const double*, const bp::RowView& out).
+//
+// Agents with different observations or actions form groups: Spec declares Group(name, n) before the channels of each, T keeps
+// their handles (spec.Get<float>("NAME/obs")), and Reset and Step use row.Agents(handle)[agent]; obs, mask and action are
+// empty.
 #pragma once
 
 #include <concepts>
@@ -48,6 +52,13 @@ struct RowView {
       throw Error(BP_E_INTERNAL,
                   "'" + slot->Of(channel).name + "' is from Info(): write it through `info`, not through a handle");
     return slot->Row(channel, row);
+  }
+  // The same, agent by agent: of all agents, or of the channel's group.
+  template <class T>
+  PerAgent<T> Agents(Handle<T> channel) const {
+    size_t each = 1;
+    for (const int64_t n : slot->Of(channel).shape) each *= static_cast<size_t>(n);
+    return {(*this)[channel], each};
   }
   template <class T>
   bool Has(Handle<T> channel) const {
@@ -97,17 +108,12 @@ class AgentBatch : public SingleRows<T, const RowView&> {
                   "Action of a row of agents should be float or int32_t");
     this->AddReward(kTeam ? BP_SCOPE_ROW : BP_SCOPE_AGENT);
     this->AddTerminated();
-    obs_ = this->template Need<float>(BP_ROLE_OBS, BP_SCOPE_AGENT, "OBS of float32 per agent, AgentObs(n)");
-    action_ = this->template Need<const Action>(BP_ROLE_ACTION, BP_SCOPE_AGENT,
-                                                "ACTION of T::Action per agent, AgentActionDiscrete(n) or AgentActionBox(...)");
+    if (!grouped_) NeedObsAndAction();
     reward_ = this->template Need<float>(
         BP_ROLE_REWARD, kTeam ? BP_SCOPE_ROW : BP_SCOPE_AGENT,
         kTeam ? "REWARD of float32 per row, as Step returns it" : "REWARD of float32 per agent, as Step writes it");
     terminated_ = this->template Need<uint8_t>(BP_ROLE_TERMINATED, BP_SCOPE_ROW, "a uint8 TERMINATED");
-    n_obs_ = Elements(BP_ROLE_OBS), n_action_ = Elements(BP_ROLE_ACTION);
-    if (std::is_same_v<Action, int32_t> && n_action_ != 1)
-      throw Error(BP_E_INTERNAL, "an env of single rows should declare one int32 ACTION per agent");
-    has_mask_ = this->spec().Find(BP_ROLE_ACTION_MASK) != nullptr;
+    has_mask_ = !grouped_ && this->spec().Find(BP_ROLE_ACTION_MASK) != nullptr;
     has_alive_ = this->spec().Find(BP_ROLE_ALIVE) != nullptr;
     has_state_ = this->spec().Find(BP_ROLE_STATE) != nullptr;
     if (has_mask_) {
@@ -127,7 +133,7 @@ class AgentBatch : public SingleRows<T, const RowView&> {
   }
   void Step(const Slot& slot, uint64_t begin, uint64_t end) {
     const Shown shown = ShownIn(slot);
-    const auto action = slot.Rows(action_);
+    const auto action = grouped_ ? RowsOf<const Action>(nullptr, 0, 0) : slot.Rows(action_);
     const auto reward = slot.Rows(reward_);
     const auto terminated = slot.Rows(terminated_);
     typename Base::Infos infos;
@@ -178,10 +184,18 @@ class AgentBatch : public SingleRows<T, const RowView&> {
     return {&slot,
             n_obs_,
             n_choices_,
-            slot.Rows(obs_),
+            grouped_ ? RowsOf<float>(nullptr, 0, 0) : slot.Rows(obs_),
             has_state_ ? slot.Rows(state_) : RowsOf<float>(nullptr, 0, 0),
             has_mask_ ? slot.Rows(mask_) : no_flags,
             has_alive_ ? slot.Rows(alive_) : no_flags};
+  }
+  void NeedObsAndAction() {
+    obs_ = this->template Need<float>(BP_ROLE_OBS, BP_SCOPE_AGENT, "OBS of float32 per agent, AgentObs(n)");
+    action_ = this->template Need<const Action>(BP_ROLE_ACTION, BP_SCOPE_AGENT,
+                                                "ACTION of T::Action per agent, AgentActionDiscrete(n) or AgentActionBox(...)");
+    n_obs_ = Elements(BP_ROLE_OBS), n_action_ = Elements(BP_ROLE_ACTION);
+    if (std::is_same_v<Action, int32_t> && n_action_ != 1)
+      throw Error(BP_E_INTERNAL, "an env of single rows should declare one int32 ACTION per agent");
   }
   // Per agent.
   size_t Elements(uint16_t role) const {
@@ -194,6 +208,7 @@ class AgentBatch : public SingleRows<T, const RowView&> {
   Handle<const Action> action_;
   Handle<uint8_t> terminated_, mask_, alive_;
   size_t n_obs_ = 0, n_action_ = 0, n_choices_ = 0;
+  const bool grouped_ = !this->spec().groups.empty();
   bool has_mask_ = false, has_alive_ = false, has_state_ = false;
 };
 

@@ -10,7 +10,7 @@
 #include "backplane/env_labels.hpp"
 #include "backplane/env_parameters.hpp"
 #include "backplane/env_pictures.hpp"
-#include "backplane/env_spec.hpp"
+#include "backplane/env_slot.hpp"
 #include "backplane/env_states.hpp"
 #include "backplane/ext/autoreset.h"
 #include "backplane/ext/batch.h"
@@ -89,14 +89,16 @@ concept IsSource = requires(B& b, const B& c, const Slot& slot) {
 
 template <class B>
 constexpr void CheckBatch() {
-  static_assert(TakesSnapshots<B> || !(Names_StateBytes<B> || Names_Save<B> || Names_Load<B>),
-                "snapshots of an env should be all three: uint64_t StateBytes() const, void Save(uint64_t row, void*) const, "
-                "void Load(uint64_t row, const void*)");
+  static_assert(
+      TakesSnapshots<B> || !(Names_StateBytes<B> || Names_Save<B> || Names_Load<B>),
+      "snapshots of an env need all three functions: uint64_t StateBytes() const, void Save(uint64_t row, void*) const, "
+      "void Load(uint64_t row, const void*)");
   static_assert(
       !Names_StateKey<B> || requires(const B& c) { uint64_t{c.StateKey()}; },
       "StateKey of an env should be: uint64_t StateKey() const");
-  static_assert(HasState<B> || !(Names_SaveState<B> || Names_LoadState<B>),
-                "the state of an env should be both: void SaveState(const bp::Writer&), void LoadState(const bp::Reader&)");
+  static_assert(
+      HasState<B> || !(Names_SaveState<B> || Names_LoadState<B>),
+      "the state of an env needs both functions: void SaveState(const bp::Writer&), void LoadState(const bp::Reader&)");
   static_assert(
       !Names_KeepsState<B> || requires(const B& c) { bool{c.KeepsState()}; },
       "KeepsState of an env should be: bool KeepsState() const");
@@ -105,12 +107,12 @@ constexpr void CheckBatch() {
       "StepsWhole of an env should be: bool StepsWhole() const");
   static_assert(!Names_NextSeeds<B> || ResetsItself<B>,
                 "NextSeeds of an env should be: void NextSeeds(uint64_t per_row, const uint64_t* seeds)");
+  static_assert(HasMemory<B> || !(Names_Allocate<B> || Names_Release<B> || Names_Gather<B>),
+                "memory of an env needs all six functions of env.hpp: Allocate, Release, ToHost, ToDevice, Copy, Gather");
   static_assert(
-      HasMemory<B> || !(Names_Allocate<B> || Names_Release<B> || Names_Gather<B>),
-      "memory of an env should be all six calls as env.hpp names them: Allocate, Release, ToHost, ToDevice, Copy, Gather");
-  static_assert(IsSource<B> || !(Names_Items<B> || Names_Read<B>),
-                "a data set should be both: uint64_t Items() const, void Read(uint64_t seed, uint64_t first, uint64_t n, const "
-                "bp::Slot&)");
+      IsSource<B> || !(Names_Items<B> || Names_Read<B>),
+      "a data set needs both functions: uint64_t Items() const, void Read(uint64_t seed, uint64_t first, uint64_t n, const "
+      "bp::Slot&)");
   CheckPictures<B>();
   CheckStates<B>();
   CheckParameters<B>();
@@ -213,7 +215,7 @@ class EnvInstance {
   }
   uint64_t ChannelBytes(const Channel& channel) const {
     if (!IsStateRole(channel.role)) return 0;
-    uint64_t bytes = channel.dtype.bits / 8 * (channel.scope == BP_SCOPE_AGENT ? table_.spec.max_agents : 1);
+    uint64_t bytes = channel.dtype.bits / 8 * table_.spec.AgentsIn(channel);
     for (const int64_t n : channel.shape) bytes *= n;
     return bytes;
   }

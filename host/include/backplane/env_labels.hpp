@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "backplane/env_spec.hpp"
+#include "backplane/env_slot.hpp"
 #include "backplane/ext/labels.h"
 #include "backplane/signatures.hpp"
 

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "backplane/env_spec.hpp"
+#include "backplane/env_slot.hpp"
 #include "backplane/ext/parameters.h"
 #include "backplane/signatures.hpp"
 
@@ -31,7 +31,7 @@ concept HasParameters = requires(B& b, const B& c) {
 template <class B>
 constexpr void CheckParameters() {
   static_assert(HasParameters<B> || !Names_ScaleParameter<B>,
-                "parameters of an env should be both: std::vector<bp::Parameter> Parameters() const, void "
+                "parameters of an env need both functions: std::vector<bp::Parameter> Parameters() const, void "
                 "ScaleParameter(uint64_t i, double factor)");
 }
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "backplane/env_spec.hpp"
+#include "backplane/env_slot.hpp"
 #include "backplane/ext/clock.h"
 #include "backplane/ext/render.h"
 
@@ -55,9 +55,8 @@ concept HasClock = requires(const B& c) {
 
 template <class B>
 constexpr void CheckPictures() {
-  static_assert(
-      DrawsFrames<B> || !(Names_SizeOfPicture<B> || Names_DrawFrame<B> || Names_DrawBackdrop<B>),
-      "pictures of an env should be: bp::PictureSize SizeOfPicture() const, void DrawFrame(uint64_t row, std::string*)");
+  static_assert(DrawsFrames<B> || !(Names_SizeOfPicture<B> || Names_DrawFrame<B> || Names_DrawBackdrop<B>),
+                "pictures of an env need: bp::PictureSize SizeOfPicture() const, void DrawFrame(uint64_t row, std::string*)");
   static_assert(
       !Names_DrawBackdrop<B> || requires(B & b, std::string * out) { b.DrawBackdrop(uint64_t{}, out); },
       "DrawBackdrop of an env should be: void DrawBackdrop(uint64_t row, std::string*)");

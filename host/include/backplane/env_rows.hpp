@@ -64,20 +64,21 @@ template <class T, class Model, class Out>
 constexpr void CheckRow() {
   static_assert(
       TakesSnapshotsOfRow<T, Model> || !(Names_StateBytes<T> || Names_Save<T> || Names_Load<T>),
-      "snapshots of a row should be all three: static uint64_t StateBytes(const Model&), void Save(const Model&, void*) "
+      "snapshots of a row need all three functions: static uint64_t StateBytes(const Model&), void Save(const Model&, void*) "
       "const, void Load(const Model&, const void*)");
   static_assert(DrawsRow<T, Model> || !(Names_SizeOfPicture<T> || Names_DrawFrame<T> || Names_DrawBackdrop<T>),
-                "pictures of a row should be: static bp::PictureSize SizeOfPicture(const Model&), void DrawFrame(const Model&, "
+                "pictures of a row need: static bp::PictureSize SizeOfPicture(const Model&), void DrawFrame(const Model&, "
                 "std::string*) const");
   static_assert(
       !Names_DrawBackdrop<T> || requires(const T& c, const Model& m, std::string* out) { c.DrawBackdrop(m, out); },
       "DrawBackdrop of a row should be: void DrawBackdrop(const Model&, std::string*) const");
   static_assert(!Names_SecondsOfStep<T> || HasClockOfRow<T, Model>,
                 "SecondsOfStep of a row should be: static double SecondsOfStep(const Model&)");
-  static_assert(NamesStatesOfRow<T, Model, Out> || !(Names_StateParts<T> || Names_GetState<T> || Names_SetState<T>),
-                "states of a row by name should be all three: static std::vector<bp::StatePart> StateParts(const Model&), void "
-                "GetState(const Model&, double*) const, void SetState(const Model&, const double*, float* obs), or const "
-                "bp::RowView& for several agents");
+  static_assert(
+      NamesStatesOfRow<T, Model, Out> || !(Names_StateParts<T> || Names_GetState<T> || Names_SetState<T>),
+      "states of a row by name need all three functions: static std::vector<bp::StatePart> StateParts(const Model&), void "
+      "GetState(const Model&, double*) const, void SetState(const Model&, const double*, float* obs), or const "
+      "bp::RowView& for several agents");
   CheckParameters<Model>();
   static_assert(HasLabelsOfRow<T, Model> || !Names_Labels<T>,
                 "labels of a row should be: static std::vector<bp::Label> Labels(const Model&, std::string_view channel)");
@@ -244,7 +245,7 @@ class SingleRows : public WithOptions<T> {
       return Model(options);
     } else {
       static_assert(std::is_same_v<OptionsOf<T>, NoOptions> && std::is_default_constructible_v<Model>,
-                    "an env's Model is what kOptions binds, or has Model(const Options&) of it");
+                    "expected a Model that kOptions binds, or a constructor Model(const Options&)");
       return Model();
     }
   }

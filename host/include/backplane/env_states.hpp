@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "backplane/env_spec.hpp"
+#include "backplane/env_slot.hpp"
 #include "backplane/ext/inject.h"
 #include "backplane/signatures.hpp"
 
@@ -33,7 +33,7 @@ concept NamesStates = requires(B& b, const B& c, double* out, const double* in, 
 template <class B>
 constexpr void CheckStates() {
   static_assert(NamesStates<B> || !(Names_StateParts<B> || Names_GetState<B> || Names_SetState<B>),
-                "states of an env by name should be all three: std::vector<bp::StatePart> StateParts() const, void "
+                "states of an env by name need all three functions: std::vector<bp::StatePart> StateParts() const, void "
                 "GetState(uint64_t row, double*) const, void SetState(uint64_t row, const double*, const bp::Slot&)");
 }
 

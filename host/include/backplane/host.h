@@ -9,7 +9,8 @@ extern "C" {
 #endif
 
 // One per plugin instance; lives until the instance's `destroy` has returned. `create` may call only `log`, `fail`, config
-// getters, "bp.host.facts/1", "bp.host.part/1", "bp.host.trial/1" and "bp.host.file/1" (ext/file.h).
+// getters, "bp.host.facts/1", "bp.host.part/1", "bp.host.trial/1", "bp.host.file/1" (ext/file.h) and "bp.host.shared/1"
+// (ext/shared.h).
 typedef struct bp_host {
   uint32_t struct_size, abi_minor;
   void* impl;  // the host's own

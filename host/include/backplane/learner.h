@@ -18,7 +18,8 @@ enum {
   BP_LEARNER_HELD_OUT_ANY = 4,  // its held-out loss (ext/held_out.h) may be requested by several threads, also during `act`
   // Its state is saved only when a checkpoint is written, not before each collecting request. A stop waits for the end of the
   // iteration, for 10 s at most; later the trial ends without saving, and resumes from the last checkpoint. Since 1.1
-  BP_LEARNER_STATE_LARGE = 8
+  BP_LEARNER_STATE_LARGE = 8,
+  BP_LEARNER_GROUPS = 16  // it supports envs whose agents form groups (bp_env_spec.groups). Since 1.2
 };
 
 typedef struct bp_learner_spec {

@@ -139,7 +139,8 @@ concept TellsTensors = requires(const P& c, NamedTensors* t) {
 }  // namespace detail
 
 // The ABI side of a learner class P, which has kAbout, kOptions (optional) and a constructor from LearnerSetup. With `void
-// Save(const bp::Writer&) const` and `void Load(const bp::Reader&)` it supports "bp.learner.state/1", with `void
+// Save(const bp::Writer&) const` and `void Load(const bp::Reader&)` it supports "bp.learner.state/1", unless it has `bool
+// KeepsState() const` and that returns false; with `void
 // Tensors(bp::NamedTensors*) const` also "bp.learner.tensors/1", with SavePolicy and LoadPolicy (like Save and Load) and
 // `std::string PolicyForm() const` also "bp.learner.policy/1". Its `start` is StartPolicy (like Load) or else LoadPolicy.
 template <class P>
@@ -158,14 +159,15 @@ class LearnerPlugin {
 
   static bp_status Create(const bp_host* host, const bp_config* config, const bp_env_spec* env, uint64_t rows, uint64_t seed,
                           bp_learner** out) noexcept {
-    static_assert(detail::SavesState<P> || !(detail::Names_Save<P> || detail::Names_Load<P>),
-                  "the state of a learner should be both: void Save(const bp::Writer&) const, void Load(const bp::Reader&)");
+    static_assert(
+        detail::SavesState<P> || !(detail::Names_Save<P> || detail::Names_Load<P>),
+        "the state of a learner needs both functions: void Save(const bp::Writer&) const, void Load(const bp::Reader&)");
     static_assert(
         detail::SavesPolicy<P> || !(detail::Names_SavePolicy<P> || detail::Names_LoadPolicy<P> || detail::Names_PolicyForm<P>),
-        "the policy of a learner should be all of: void SavePolicy(const bp::Writer&) const, void LoadPolicy(const "
+        "the policy of a learner needs all of: void SavePolicy(const bp::Writer&) const, void LoadPolicy(const "
         "bp::Reader&), std::string PolicyForm() const");
     static_assert(detail::TellsTensors<P> || !detail::Names_Tensors<P>,
-                  "the weights of a learner should be listed by: void Tensors(bp::NamedTensors*) const, public");
+                  "a learner lists its weights in: void Tensors(bp::NamedTensors*) const, public");
     P::template CheckHooks<P>();
     return Guard(host, [&] {
       bool devices = false;
@@ -220,13 +222,15 @@ class LearnerPlugin {
       told.Fill(out);
     });
   }
-  static const void* GetExtension(const bp_learner*, const char* id) noexcept {
+  static const void* GetExtension([[maybe_unused]] const bp_learner* learner, const char* id) noexcept {
     if constexpr (requires { P::template Extension<P>(id); }) {
       if (const void* extension = P::template Extension<P>(id)) return extension;
     }
     if constexpr (detail::SavesState<P>) {
       static constexpr bp_learner_state_1 state = {sizeof(bp_learner_state_1), 0, DoSave, DoLoad};
-      if (std::strcmp(id, BP_LEARNER_STATE_1) == 0) return &state;
+      bool keeps = true;
+      if constexpr (requires(const P& c) { bool{c.KeepsState()}; }) keeps = reinterpret_cast<const P*>(learner)->KeepsState();
+      if (keeps && std::strcmp(id, BP_LEARNER_STATE_1) == 0) return &state;
     }
     if constexpr (detail::SavesPolicy<P>) {
       static constexpr bp_learner_policy_1 policy = {

@@ -128,6 +128,16 @@ pub mod abi {
     }
 
     #[repr(C)]
+    pub struct bp_learner_policy_1 {
+        pub struct_size: u32,
+        pub reserved: u32,
+        pub save: unsafe extern "C" fn(*mut bp_learner, *const bp_writer) -> bp_status,
+        pub load: unsafe extern "C" fn(*mut bp_learner, *const bp_reader) -> bp_status,
+        pub form: unsafe extern "C" fn(*mut bp_learner) -> *const c_char,
+        pub start: unsafe extern "C" fn(*mut bp_learner, *const bp_reader) -> bp_status,
+    }
+
+    #[repr(C)]
     pub struct bp_file {
         pub struct_size: u32,
         pub reserved: u32,
@@ -197,8 +207,11 @@ impl Replay {
         let mut ring = Replay { api, file: std::ptr::null_mut(), obs, actions, rows, count: 0, capacity: 0, frames: 0 };
         let frame = ring.frame_bytes();
         let iteration_bytes = schedule.horizon * frame;
-        let slack = (3 * iteration_bytes + 2 * BP_FILE_BLOCK + frame - 1) / frame;
         ring.capacity = (schedule.buffer_size + rows - 1) / rows;
+        // As bp_replay_slack_bytes of replay.h.
+        let most = (ring.capacity * frame / 4).min(1024 * BP_FILE_BLOCK).max(64 * BP_FILE_BLOCK);
+        let iterations = (most / iteration_bytes).min(200).max(3);
+        let slack = (iterations * iteration_bytes + 2 * BP_FILE_BLOCK + frame - 1) / frame;
         ring.frames = ring.capacity + slack;
         let claim = bp_file_claim {
             struct_size: std::mem::size_of::<bp_file_claim>() as u32,
@@ -350,6 +363,12 @@ impl Reader<'_> {
     }
 }
 
+/// An actor as a perceptron, whose outputs tanh squashes. Layer by layer, its numbers are weights [in, out], then biases.
+pub struct Actor {
+    pub sizes: Vec<usize>,        // of the input and of each layer's output
+    pub activation: &'static str, // "relu" or "tanh", between layers
+}
+
 /// A learner of one agent per row, with float32 observations and bounded continuous actions. The layer makes the schedule, the
 /// replay buffer and the random actions at the start. Actions are in [-1, 1]; the layer scales them to the env's bounds.
 pub trait OffPolicy: Sized + Send + Sync + 'static {
@@ -368,6 +387,11 @@ pub trait OffPolicy: Sized + Send + Sync + 'static {
     /// The complete state, without the replay buffer. Equal states give equal bytes.
     fn save(&self, out: &mut Writer);
     fn load(&mut self, from: &mut Reader) -> Result<(), Failure>;
+    /// What `act` reads, for rollout workers, `learner.start_from` and `export policy`: the numbers of `actor`, then other ones.
+    fn save_policy(&self, out: &mut Writer);
+    fn load_policy(&mut self, from: &mut Reader) -> Result<(), Failure>;
+    /// The greedy action is tanh of this net's outputs. None: another net, which `export policy` rejects.
+    fn actor(&self) -> Option<Actor>;
 }
 
 struct Instance<L> {
@@ -379,6 +403,8 @@ struct Instance<L> {
     frames: u64,        // stored in this trial
     random_frames: u64, // with random actions
     updates: u64,
+    planned: bool, // has planned, or loaded a policy
+    form: CString,
     spec: bp_learner_spec,
     obs_name: CString,
     _action_name: CString,
@@ -411,7 +437,11 @@ unsafe fn setup_for(env: &bp_env_spec, rows: u64, seed: u64) -> Result<Setup, Fa
     }
     let actions = length(action);
     let bounds = |of: *const f64| (0..actions).map(|k| *of.add(if action.n_bounds > 1 { k } else { 0 }) as f32).collect();
-    Ok(Setup { obs: length(obs), actions, low: bounds(action.low), high: bounds(action.high), rows, seed })
+    let (low, high): (Vec<f32>, Vec<f32>) = (bounds(action.low), bounds(action.high));
+    if !low.iter().chain(&high).all(|bound| bound.is_finite()) {
+        return Err((BP_E_UNSUPPORTED, "expected actions with both bounds, because they are scaled to them".to_string()));
+    }
+    Ok(Setup { obs: length(obs), actions, low, high, rows, seed })
 }
 
 unsafe fn tensor(delivery: &bp_delivery, name: &str) -> Result<*const bp_tensor, Failure> {
@@ -520,6 +550,49 @@ impl<L: OffPolicy> Instance<L> {
         }
         Ok(())
     }
+
+    // Before the first plan, a policy is one to begin with.
+    unsafe fn save_policy(&self, out: &mut Writer) {
+        self.learner.save_policy(out);
+        out.u64(if self.planned { self.random_frames } else { 0 });
+    }
+
+    unsafe fn load_policy(&mut self, from: &mut Reader) -> Result<(), Failure> {
+        self.learner.load_policy(from)?;
+        self.random_frames = from.u64()?;
+        self.planned = true;
+        Ok(())
+    }
+
+    // The loaded policy acts from the first step, with an empty ring.
+    unsafe fn start_policy(&mut self, from: &mut Reader) -> Result<(), Failure> {
+        self.load_policy(from)?;
+        self.frames = 0;
+        self.random_frames = 0;
+        self.ring.restore(0);
+        Ok(())
+    }
+}
+
+// As in ext/policy.h.
+fn form_of<L: OffPolicy>(learner: &L, setup: &Setup, obs: &CStr, action: &CStr) -> String {
+    let actor = match learner.actor() {
+        Some(actor) => actor,
+        None => return r#"{"kind":"rust"}"#.to_string(),
+    };
+    let mut at = 0;
+    let layer = |of: &[usize]| {
+        let weight = at;
+        let bias = weight + 4 * of[0] * of[1];
+        at = bias + 4 * of[1];
+        format!(r#"{{"in":{},"out":{},"weight":{},"bias":{}}}"#, of[0], of[1], weight, bias)
+    };
+    let layers = actor.sizes.windows(2).map(layer).collect::<Vec<_>>().join(",");
+    let (obs, action) = (obs.to_string_lossy(), action.to_string_lossy());
+    format!(
+        r#"{{"kind":"mlp","obs":["{obs}"],"action":"{action}","normalizer":null,"dtype":"float32","layers":[{layers}],"activation":"{}","head":{{"kind":"continuous","squash":true,"low":{:?},"high":{:?}}}}}"#,
+        actor.activation, setup.low, setup.high
+    )
 }
 
 unsafe fn make<L: OffPolicy>(host: *const bp_host, config: &bp_config, env: &bp_env_spec, rows: u64, seed: u64) -> Result<Box<Instance<L>>, Failure> {
@@ -567,6 +640,7 @@ unsafe fn make<L: OffPolicy>(host: *const bp_host, config: &bp_config, env: &bp_
         n_params: learner.params() as u64,
         flags: BP_LEARNER_STATE_LARGE,
     };
+    let form = CString::new(form_of(&learner, &setup, &obs_name, &action_name)).expect("JSON without NUL");
     let random_frames = (schedule.learning_starts + rows - 1) / rows;
     Ok(Box::new(Instance {
         host,
@@ -577,6 +651,8 @@ unsafe fn make<L: OffPolicy>(host: *const bp_host, config: &bp_config, env: &bp_
         frames: 0,
         random_frames,
         updates: 0,
+        planned: false,
+        form,
         spec,
         obs_name,
         _action_name: action_name,
@@ -610,7 +686,8 @@ unsafe extern "C" fn spec<L: OffPolicy>(learner: *const bp_learner) -> *const bp
 }
 
 unsafe extern "C" fn plan<L: OffPolicy>(learner: *mut bp_learner, _: *const bp_limits, out: *mut bp_request) -> bp_status {
-    let instance = &*learner.cast::<Instance<L>>();
+    let instance = &mut *learner.cast::<Instance<L>>();
+    instance.planned = true;
     let request = &mut *out;
     request.kind = BP_REQ_ROLLOUT;
     request.u[..3].copy_from_slice(&[instance.schedule.horizon, instance.updates, 1]); // parts of one frame
@@ -639,6 +716,29 @@ unsafe extern "C" fn save<L: OffPolicy>(learner: *mut bp_learner, writer: *const
     })
 }
 
+unsafe extern "C" fn save_policy<L: OffPolicy>(learner: *mut bp_learner, writer: *const bp_writer) -> bp_status {
+    let instance = &*learner.cast::<Instance<L>>();
+    guarded(instance.host, || {
+        let mut out = Writer(&*writer, BP_OK);
+        instance.save_policy(&mut out);
+        check(out.1, "the host could not store the policy")
+    })
+}
+
+unsafe extern "C" fn load_policy<L: OffPolicy>(learner: *mut bp_learner, reader: *const bp_reader) -> bp_status {
+    let instance = &mut *learner.cast::<Instance<L>>();
+    guarded(instance.host, || instance.load_policy(&mut Reader(&*reader)))
+}
+
+unsafe extern "C" fn start_policy<L: OffPolicy>(learner: *mut bp_learner, reader: *const bp_reader) -> bp_status {
+    let instance = &mut *learner.cast::<Instance<L>>();
+    guarded(instance.host, || instance.start_policy(&mut Reader(&*reader)))
+}
+
+unsafe extern "C" fn form<L: OffPolicy>(learner: *mut bp_learner) -> *const c_char {
+    (*learner.cast::<Instance<L>>()).form.as_ptr()
+}
+
 unsafe extern "C" fn load<L: OffPolicy>(learner: *mut bp_learner, reader: *const bp_reader) -> bp_status {
     let instance = &mut *learner.cast::<Instance<L>>();
     guarded(instance.host, || instance.load(&mut Reader(&*reader)))
@@ -652,13 +752,21 @@ impl<L: OffPolicy> State<L> {
         save: save::<L>,
         load: load::<L>,
     };
+    const POLICY: &'static bp_learner_policy_1 = &bp_learner_policy_1 {
+        struct_size: std::mem::size_of::<bp_learner_policy_1>() as u32,
+        reserved: 0,
+        save: save_policy::<L>,
+        load: load_policy::<L>,
+        form: form::<L>,
+        start: start_policy::<L>,
+    };
 }
 
 unsafe extern "C" fn get_extension<L: OffPolicy>(_: *const bp_learner, id: *const c_char) -> *const c_void {
-    if CStr::from_ptr(id).to_bytes() == b"bp.learner.state/1" {
-        State::<L>::TABLE as *const bp_learner_state_1 as *const c_void
-    } else {
-        std::ptr::null()
+    match CStr::from_ptr(id).to_bytes() {
+        b"bp.learner.state/1" => State::<L>::TABLE as *const bp_learner_state_1 as *const c_void,
+        b"bp.learner.policy/1" => State::<L>::POLICY as *const bp_learner_policy_1 as *const c_void,
+        _ => std::ptr::null(),
     }
 }
 

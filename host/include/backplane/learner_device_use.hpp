@@ -20,7 +20,7 @@ concept TellsDeviceUse = requires(P& p, const P& c) {
 template <class P>
 constexpr void CheckDeviceUse() {
   static_assert(TellsDeviceUse<P> || !(Names_DeviceUse<P> || Names_ResetPeak<P>),
-                "use of the device should be both: bp_device_use DeviceUse() const, void ResetPeak()");
+                "use of the device needs both functions: bp_device_use DeviceUse() const, void ResetPeak()");
 }
 
 // NULL: a different extension, or P does not support it.

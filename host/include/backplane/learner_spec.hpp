@@ -1,7 +1,9 @@
 // The declaration of a learner (LearnerSpec). Part of learner.hpp, which authors include.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <string>
 #include <vector>
@@ -19,7 +21,8 @@ class LearnerSpec {
   void Keep(const std::string& name) { AddName(&keep_, name); }
   // Output of `act` with the shape and bounds of an env's channel; copied, because the env's spec may be destroyed earlier.
   void ActOut(const bp_channel& like) {
-    bp_channel channel = like;
+    bp_channel channel{};
+    std::memcpy(&channel, &like, std::min<size_t>(sizeof channel, like.struct_size));  // of an older host
     channel.struct_size = sizeof channel;
     channel.name = names_.emplace_back(like.name).c_str();
     channel.shape = Copy(&ints_, like.shape, like.ndim);
@@ -28,15 +31,16 @@ class LearnerSpec {
     if (like.nvec) channel.nvec = Copy(&ints_, like.nvec, like.space == BP_SPACE_MULTI_DISCRETE ? ElementCount(like) : 1);
     act_out_.push_back(channel);
   }
-  // Output of `act` that the env does not read, float32; also kept for the rollout. scope: BP_SCOPE_*.
-  void Extra(const char* name, const std::vector<int64_t>& shape = {}, uint16_t scope = BP_SCOPE_ROW) {
-    Output(BP_ROLE_EXTRA, name, shape, scope);
+  // Output of `act` that the env does not read, float32; also kept for the rollout. scope: BP_SCOPE_*. group: of the agents, 0
+  // for all of them.
+  void Extra(const char* name, const std::vector<int64_t>& shape = {}, uint16_t scope = BP_SCOPE_ROW, uint32_t group = 0) {
+    Output(BP_ROLE_EXTRA, name, shape, scope, group);
   }
   // A memory of the learner's own, float32, that `act` reads and writes; also kept for the rollout. Needs a host of version 1.1
-  // (BP_PLUGINS_SINCE). scope: BP_SCOPE_*.
-  void Carry(const char* name, const std::vector<int64_t>& shape, uint16_t scope = BP_SCOPE_ROW) {
+  // (BP_PLUGINS_SINCE). scope and group as above.
+  void Carry(const char* name, const std::vector<int64_t>& shape, uint16_t scope = BP_SCOPE_ROW, uint32_t group = 0) {
     ActIn(name);
-    Output(BP_ROLE_CARRY, name, shape, scope);
+    Output(BP_ROLE_CARRY, name, shape, scope, group);
   }
   void set_params(uint64_t n) { raw_.n_params = n; }
   void set_flags(uint64_t flags) { raw_.flags = flags; }
@@ -52,9 +56,10 @@ class LearnerSpec {
   }
 
  private:
-  void Output(uint16_t role, const char* name, const std::vector<int64_t>& shape, uint16_t scope) {
+  void Output(uint16_t role, const char* name, const std::vector<int64_t>& shape, uint16_t scope, uint32_t group) {
     bp_channel channel{};
-    channel.role = role, channel.space = BP_SPACE_BOX, channel.scope = scope;
+    channel.struct_size = sizeof channel;
+    channel.role = role, channel.space = BP_SPACE_BOX, channel.scope = scope, channel.group = group;
     channel.ndim = static_cast<uint16_t>(shape.size());
     channel.dtype = DtypeOf<float>();
     channel.name = name;

@@ -19,7 +19,7 @@ class NamedTensors {
  public:
   template <class T>
   void Add(std::string name, const T* data, std::vector<int64_t> shape) {
-    static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>, "a tensor of a learner should be of numbers");
+    static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>, "expected numbers in a tensor of a learner");
     Item& item = items_.emplace_back(Item{std::move(name), std::move(shape), {}, {}, {}});
     item.strides.resize(item.shape.size());
     int64_t stride = 1;

@@ -137,8 +137,8 @@ class MonitorPlugin : public Monitor {
 
   static constexpr void CheckHooks() {
     static_assert(!detail::Names_OnEvent<P> && !detail::Names_Interests<P>,
-                  "a monitor gets whole iterations: void OnIteration(const bp::Iteration&) override, and requests their "
-                  "parts by bp::IterationParts Wants() const override");
+                  "expected void OnIteration(const bp::Iteration&) override; to get phases and episodes, too, override "
+                  "bp::IterationParts Wants() const");
     static_assert(
         requires { static_cast<void (P::*)(const Iteration&)>(&P::OnIteration); },
         "OnIteration of a monitor should be: void OnIteration(const bp::Iteration&) override, public");

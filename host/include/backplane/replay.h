@@ -53,6 +53,16 @@ typedef struct bp_replay {
 static inline uint64_t bp_replay_padded(uint64_t bytes) { return (bytes + 3) / 4 * 4; }
 static inline uint64_t bp_replay_frame_bytes(const bp_replay* replay) { return replay->rows * replay->entry_bytes; }
 
+// Bytes behind a ring of `ring_bytes`: enough for a checkpoint every 100 iterations, at most 64 MiB or, if that is more, a
+// quarter of the ring up to 1 GiB, and at least 3 iterations. With less, the host writes checkpoints more often.
+static inline uint64_t bp_replay_slack_bytes(uint64_t ring_bytes, uint64_t iteration_bytes) {
+  const uint64_t mib = BP_FILE_BLOCK, quarter = ring_bytes / 4 < 1024 * mib ? ring_bytes / 4 : 1024 * mib;
+  const uint64_t most = quarter > 64 * mib ? quarter : 64 * mib;
+  uint64_t iterations = most / iteration_bytes;
+  iterations = iterations > 200 ? 200 : iterations < 3 ? 3 : iterations;
+  return iterations * iteration_bytes + 2 * mib;
+}
+
 // Opens the file `name` (see bp_host_file_1.open) for an empty ring; also during create. On errors, `*out_why_not` is the
 // reason, a text that is never freed: BP_E_UNSUPPORTED if the host has no files, BP_E_INVALID_ARG for a 0 in the shape, and
 // the codes of `open`.
@@ -80,8 +90,8 @@ static inline bp_status bp_replay_open(bp_replay* replay, const bp_host* host, c
   memset(&claim, 0, sizeof claim);
   claim.struct_size = sizeof claim;
   claim.iteration_bytes = shape->iteration_frames * frame;
-  slack = (3 * claim.iteration_bytes + 2 * (uint64_t)BP_FILE_BLOCK + frame - 1) / frame;
   replay->capacity = (shape->capacity + shape->rows - 1) / shape->rows;
+  slack = (bp_replay_slack_bytes(replay->capacity * frame, claim.iteration_bytes) + frame - 1) / frame;
   replay->frames = replay->capacity + slack;
   claim.slack_bytes = slack * frame;
   claim.max_bytes = replay->frames * frame;

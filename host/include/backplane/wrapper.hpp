@@ -48,7 +48,7 @@ class EnvBelow {
     return *reinterpret_cast<const bp_channel*>(first + index * spec().channels->struct_size);
   }
   size_t size() const { return spec().n_channels; }  // number of channels
-  uint64_t PerRow(size_t index) const { return channel(index).scope == BP_SCOPE_AGENT ? spec().max_agents : 1; }
+  uint64_t PerRow(size_t index) const { return AgentsIn(spec(), channel(index)); }
   // Indices of the channels with a role, in order.
   std::vector<size_t> Indices(uint16_t role) const {
     std::vector<size_t> found;
@@ -78,6 +78,7 @@ class EnvBelow {
     for (uint16_t i = 0; i < c.ndim; ++i) out.shape.push_back(c.shape[i]), elements *= c.shape[i];
     if (c.n_bounds > 0) out.low.assign(c.low, c.low + c.n_bounds), out.high.assign(c.high, c.high + c.n_bounds);
     if (c.nvec) out.nvec.assign(c.nvec, c.nvec + (c.space == BP_SPACE_MULTI_DISCRETE ? elements : 1));
+    out.group = GroupOf(c);
     return out;
   }
   // Bytes of a row, all agents included.

@@ -39,6 +39,6 @@ inline constexpr ToolCommand kPluginValidateCommand = {"plugin validate", "valid
 inline constexpr ToolCommand kRunTrialCommand = {"run-trial", "trial",
                                                  "Run one prepared trial in this process (`run` starts it per trial)"};
 inline constexpr ToolCommand kSetupTorchCommand = {"setup torch", "author", "Install LibTorch for the plugins that need it"};
-inline constexpr ToolCommand kSdkCommand = {"sdk", "author", "Print the folders of the headers and the CMake package"};
+inline constexpr ToolCommand kSdkCommand = {"sdk", "author", "Print the folders of headers, CMake package and configs"};
 
 }  // namespace backplane

@@ -90,7 +90,7 @@ std::string TakeCheckpointName(std::string* text) {
   const std::string name = text->substr(at + 1);
   text->resize(at);
   if (name != kStartCheckpoint && WhyNoCheckpointName(name).empty()) return name;
-  FailSource("expected @best, @last or @N (iterations) behind the trial, got '@" + name + "'");
+  FailSource("expected @best, @last or @N (iterations) after the trial, got '@" + name + "'");
 }
 
 fs::path StartFileIn(const fs::path& folder) { return folder / kStartFile; }

@@ -40,6 +40,7 @@ constexpr HostService kServices[] = {
     {BP_HOST_PARALLEL_1, [](const HostServices& of) -> const void* { return of.sinks().parallel ? &kParallel : nullptr; }},
     {BP_HOST_PART_1, [](const HostServices& of) -> const void* { return of.sinks().part ? &kPart : nullptr; }},
     {BP_HOST_PHASE_1, [](const HostServices& of) -> const void* { return of.sinks().phase; }},
+    {BP_HOST_SHARED_1, [](const HostServices& of) -> const void* { return of.shared(); }},
     {BP_HOST_TRIAL_1, [](const HostServices& of) -> const void* { return of.sinks().trial; }},
 };
 
@@ -94,6 +95,8 @@ void HostServices::UseGpu(const bp_host* host) noexcept {
 void* HostServices::MetricsImpl(const bp_host* host) { return Self(host)->sinks_->metrics_impl; }
 
 void* HostServices::FilesImpl(const bp_host* host) { return Self(host)->files_impl_.get(); }
+
+void* HostServices::SharedImpl(const bp_host* host) { return Self(host)->shared_impl_.get(); }
 
 void* HostServices::EnvImpl(const bp_host* host) { return Self(host)->env_impl_; }
 

@@ -13,6 +13,7 @@
 
 #include "backplane/ext/file.h"
 #include "backplane/ext/gpus.h"
+#include "backplane/ext/shared.h"
 #include "backplane/ext/wrapper.h"
 #include "backplane/host.h"
 
@@ -68,6 +69,10 @@ class HostServices {
   void OfferEnv(const bp_host_env_1* api, void* below) { env_ = api, env_impl_ = below; }
   const bp_host_env_1* env() const { return env_; }
   static void* EnvImpl(const bp_host* host);
+  // bp.host.shared/1 for this instance, a learner; NULL: absent. `impl` is returned by SharedImpl(host).
+  void OfferShared(const bp_host_shared_1* api, std::shared_ptr<void> impl) { shared_ = api, shared_impl_ = std::move(impl); }
+  const bp_host_shared_1* shared() const { return shared_; }
+  static void* SharedImpl(const bp_host* host);
   static void* FilesImpl(const bp_host* host);
   // The last error of a service that returns a status. The plugin may return the status with a sentence of its own.
   struct ServiceError {
@@ -96,6 +101,8 @@ class HostServices {
   std::shared_ptr<void> files_impl_;
   const bp_host_env_1* env_ = nullptr;
   void* env_impl_ = nullptr;
+  const bp_host_shared_1* shared_ = nullptr;
+  std::shared_ptr<void> shared_impl_;
   bp_host host_;
 };
 

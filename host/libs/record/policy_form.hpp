@@ -42,13 +42,32 @@ struct FormNormalizer {
   }
 };
 
+// A part of an action, in a form and in a file of arrays: `sizes` there are `choices` here.
+struct FormPart {
+  std::string action, kind;
+  std::vector<uint64_t> choices, sizes;
+  std::vector<double> low;
+  uint64_t count = 0;  // absent in a form of numbers or choices
+
+  static constexpr void Fields(auto& self, auto&& visit) {
+    visit("action", self.action);
+    visit("kind", self.kind);
+    visit("choices", DefaultIfMissing(self.choices));
+    visit("sizes", DefaultIfMissing(self.sizes));
+    visit("low", DefaultIfMissing(self.low));
+    visit("count", DefaultIfMissing(self.count));
+  }
+};
+
 struct FormHead {
   std::string kind;
+  std::vector<FormPart> parts;  // of kind "several"
   bool squash = false;
   std::vector<double> low, high;  // NaN: no bound
 
   static constexpr void Fields(auto& self, auto&& visit) {
     visit("kind", self.kind);
+    visit("parts", DefaultIfMissing(self.parts));
     visit("squash", DefaultIfMissing(self.squash));
     visit("low", DefaultIfMissing(self.low));
     visit("high", DefaultIfMissing(self.high));

@@ -44,8 +44,8 @@ class _Lent:
 class EmbeddedEnv:
     """Copies of one env that step together in this process.
 
-    ``channels`` are its tensors as views, ``[rows, ...]``, or ``[rows * agents, ...]`` for channels of agents. Every call writes to
-    them; you write only actions. ``spec`` is the env's description of itself (see ``bp_embed_spec``).
+    ``channels`` are its tensors as views, ``[rows, ...]``, or ``[rows * agents, ...]`` for channels of all agents or of a group.
+    Every call writes to them; you write only actions. ``spec`` is the env's description of itself (see ``bp_embed_spec``).
 
     Args:
         id: "ant", "env.ant" or an alias ("Ant-v5"); None: the only env of ``file``.

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ._library import check, lib, require
 
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 from pettingzoo import ParallelEnv as _ParallelEnv
 
-from .core import Adapter, end, metadata_of, open_for, render_mode_of, seed_number
+from .core import Adapter, EmbeddedEnv, end, metadata_of, open_for, render_mode_of, seed_number
 from .spaces import action_into, only, space_of, spaces_of
 
 Array = npt.NDArray[Any]
@@ -30,9 +30,45 @@ def _row_of(channels: dict[str, Array], row: int) -> Any:
     return rows if len(rows) > 1 else next(iter(rows.values()))
 
 
+class _Bound(NamedTuple):
+    """A group's memory in the env."""
+
+    obs: dict[str, Array]
+    action: Array
+    mask: Array | None
+
+
+class _Group:
+    """Agents with equal spaces: all, or a group of the env (``spec["groups"]``)."""
+
+    def __init__(self, env: EmbeddedEnv, name: str, number: int, agents: int) -> None:
+        self.name, self.number = name, number
+        self.agents = [f"{name or 'agent'}_{i}" for i in range(agents)]
+        self._prefix = name and name + "/"
+        seen, actions = self._of(env, "obs"), self._of(env, "action")
+        if any(c["scope"] != "agent" for c in [*seen, *actions]):
+            raise TypeError(f"{env.spec['id']}: expected observations and actions per agent, got one set for the whole env\nhint: use gymnasium.make")
+        if len(actions) != 1:
+            raise TypeError(f"{env.spec['id']}: expected one channel of the role action{' of ' + name if name else ''}, got {len(actions)}; "
+                            "backplane_rl.EmbeddedEnv gives access to all")
+        self.observation_space, self.action_space = spaces_of(seen), space_of(actions[0])
+
+    def _of(self, env: EmbeddedEnv, role: str) -> list[dict[str, Any]]:
+        """The group's channels of a role, with their names in the group."""
+        own = [c for c in env.of_role(role) if c["group"] == self.number]
+        return [{**c, "name": c["name"].removeprefix(self._prefix), "channel": c["name"]} for c in own]
+
+    def bound(self, env: EmbeddedEnv) -> _Bound:
+        masks = self._of(env, "action_mask")
+        return _Bound({c["name"]: env.channels[c["channel"]] for c in self._of(env, "obs")},
+                      env.channels[self._of(env, "action")[0]["channel"]],
+                      env.channels[masks[0]["channel"]] if masks else None)
+
+
 class ParallelEnv(Adapter, _ParallelEnv[str, Any, Any]):
-    """Agents "agent_0", "agent_1", ... of one episode. An agent that leaves gets its last observation, reward and flags in that step,
-    and is not in ``agents`` afterwards.
+    """Agents "agent_0", "agent_1", ... of one episode. If the env's agents form groups, they have the groups' names: "adversary_0",
+    "adversary_1", "good_0". An agent that leaves gets its last observation, reward and flags in that step, and is not in ``agents``
+    afterwards.
 
     Observations have the env's type; with several observation channels they are dicts by name. Rewards are floats. If the env masks
     actions, ``infos[agent]["action_mask"]`` is int8 [number of actions], 1 for valid actions.
@@ -52,26 +88,24 @@ class ParallelEnv(Adapter, _ParallelEnv[str, Any, Any]):
         self.env = env = open_for(id, 1, options, more_options, max_episode_steps=max_episode_steps, seed=seed, autoreset="disabled", file=file)
         self.metadata = {"name": env.spec["id"].removeprefix("env."), **metadata_of(env), "is_parallelizable": True}
         self.render_mode = render_mode_of(env, render_mode)
-        seen, action = env.of_role("obs"), only(env, "action")
-        if any(c["scope"] != "agent" for c in [*seen, action]):
-            raise TypeError(f"{env.spec['id']}: expected observations and actions per agent, got one set for the whole env\nhint: use gymnasium.make")
-        self.possible_agents = [f"agent_{i}" for i in range(env.agents)]
+        sizes = [(group["name"], number, group["agents"]) for number, group in enumerate(env.spec["groups"], start=1)]
+        self._groups = [_Group(env, *size) for size in sizes or [("", 0, env.agents)]]
+        self.possible_agents = [agent for group in self._groups for agent in group.agents]
         self.agents: list[str] = []
-        self._number = {agent: i for i, agent in enumerate(self.possible_agents)}
-        self._observation_spaces = {agent: spaces_of(seen) for agent in self.possible_agents}
-        self._action_spaces = {agent: space_of(action) for agent in self.possible_agents}
+        self._number = {agent: i for i, agent in enumerate(self.possible_agents)}  # in channels of all agents
+        self._place = {agent: (g, i) for g, group in enumerate(self._groups) for i, agent in enumerate(group.agents)}
         if states := env.of_role("state"):
             self.state_space = spaces_of(states)
         self._bind_to(env)
 
     def _bind(self) -> None:
         env, channels = self.env, self.env.channels
-        self._obs, self._state = ({c["name"]: channels[c["name"]] for c in env.of_role(role)} for role in ("obs", "state"))
-        self._action, self._reward = channels[only(env, "action")["name"]], channels["reward"]
+        self._bound_groups = [group.bound(env) for group in self._groups]
+        self._state = {c["name"]: channels[c["name"]] for c in env.of_role("state")}
+        self._reward = channels["reward"]
         self._reward_is_shared = only(env, "reward")["scope"] == "row"
         self._terminated, self._truncated = channels["terminated"], channels["truncated"]
         self._alive = self._of("alive")
-        self._mask = self._of("action_mask")
         self._infos = [c["name"] for c in env.of_role("info") if c["scope"] == "agent"]
         self._episode_infos = [c["name"] for c in env.of_role("info") if c["scope"] == "row"]
 
@@ -80,10 +114,10 @@ class ParallelEnv(Adapter, _ParallelEnv[str, Any, Any]):
         return self.env.channels[found[0]["name"]] if found else None
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        return self._observation_spaces[agent]
+        return self._groups[self._place[agent][0]].observation_space
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        return self._action_spaces[agent]
+        return self._groups[self._place[agent][0]].action_space
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         self.env.reset(seeds=None if seed is None else np.array([seed_number(seed)], np.uint64))
@@ -100,9 +134,11 @@ class ParallelEnv(Adapter, _ParallelEnv[str, Any, Any]):
         if set(actions) != set(acting):
             raise ValueError(f"actions: expected one for each of {', '.join(acting) or 'no agent (reset starts an episode)'}, got "
                              f"{', '.join(map(str, actions)) or 'none'}")
-        self._action[...] = 0
+        for group in self._bound_groups:
+            group.action[...] = 0
         for agent, action in actions.items():
-            action_into(self._action[self._number[agent], ...], action)
+            g, i = self._place[agent]
+            action_into(self._bound_groups[g].action[i, ...], action)
         check(lib.bp_embed_step(self.env._handle))
         terminated, truncated = bool(self._terminated[0]), bool(self._truncated[0])
         stay = [] if terminated or truncated else self._living(acting)
@@ -125,15 +161,18 @@ class ParallelEnv(Adapter, _ParallelEnv[str, Any, Any]):
         return {agent for agent in agents if flags is not None and flags[self._number[agent]]}
 
     def _observations(self, agents: list[str]) -> dict[str, Any]:
-        return {agent: _row_of(self._obs, self._number[agent]) for agent in agents}
+        places = {agent: self._place[agent] for agent in agents}
+        return {agent: _row_of(self._bound_groups[g].obs, i) for agent, (g, i) in places.items()}
 
     def _info(self, agent: str, ended: bool) -> dict[str, Any]:
         i = self._number[agent]
         info = {name: self.env.channels[name][i].tolist() for name in self._infos}
         if ended:
             info.update({name: self.env.channels[name][0].tolist() for name in self._episode_infos})
-        if self._mask is not None:
-            info["action_mask"] = self._mask[i].astype(np.int8)
+        g, place = self._place[agent]
+        mask = self._bound_groups[g].mask
+        if mask is not None:
+            info["action_mask"] = mask[place].astype(np.int8)
         return info
 
     def state(self) -> Any:

@@ -32,13 +32,16 @@ class Policy:
         self.arrays: dict[str, numpy.ndarray] = self._module.ARRAYS
         self._memory: numpy.ndarray | None = None  # [..., numbers], from the first call on
 
-    def __call__(self, obs: Any, mask: Any = None) -> numpy.ndarray:
-        """The action for one observation, or an action per row for several. ``mask`` holds the allowed choices of a discrete action."""
+    def __call__(self, obs: Any, mask: Any = None) -> Any:
+        """The action for one observation, or an action per row for several. ``mask`` holds the allowed choices of a discrete action.
+        Observations or actions of several channels are a dict."""
         weight = self.arrays.get("memory.hidden.weight")
         if weight is None:
             return self._module.act(obs, mask)
         import numpy
 
+        if isinstance(obs, dict):
+            obs = self._module.joined(obs)
         rows = numpy.shape(obs)[:-1]
         if self._memory is None:
             self._memory = numpy.zeros((*rows, weight.shape[0]), numpy.float32)

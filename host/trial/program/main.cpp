@@ -36,10 +36,10 @@ struct TrialArgs {
 int RunCommand(std::vector<TrialSpec> specs, const TrialTask& task) {
   if (task.check) return CheckCommands(specs);
   if (task.records()) return RunCommandTrial(std::move(specs.front()));
-  LogError("expected a trial of plugins, got a trial by command, whose {}", !task.film.empty() ? "episodes cannot be filmed"
-                                                                            : !task.policy.empty()
-                                                                                ? "policy is in the command's own files"
-                                                                                : "episodes cannot be evaluated");
+  LogError("expected a trial with plugins, got one that runs a command: its {}",
+           !task.film.empty()     ? "episodes cannot be filmed"
+           : !task.policy.empty() ? "policy is in the command's own files"
+                                  : "episodes cannot be evaluated");
   return kExitUsage;
 }
 

@@ -39,7 +39,7 @@ struct FreeDeleter {
   void operator()(void* p) const { std::free(p); }
 };
 using AlignedBytes = std::unique_ptr<std::byte, FreeDeleter>;
-// Aligned to 64 bytes. Throws std::bad_alloc. `touch` false leaves the pages unmapped until the first write.
+// Aligned to 64 bytes, and to large pages from 2 MiB on. `touch` false maps pages at their first write. Throws std::bad_alloc.
 AlignedBytes AllocateAligned(uint64_t bytes, bool touch = true);
 
 // One channel over `entries` time entries of `lead` rows (rows, or rows * agents), in the env's memory. If it is on a device,

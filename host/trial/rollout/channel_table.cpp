@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include "backplane/env.h"
@@ -46,11 +48,41 @@ void CheckEnums(const SpecPlace& place, const bp_channel& c) {
   if (c.scope != BP_SCOPE_ROW && c.scope != BP_SCOPE_AGENT) place.Refuse("scope 1 (row) or 2 (agent)", std::to_string(c.scope));
 }
 
+// The size in version 1.0; structs have only grown since.
+template <class T>
+constexpr size_t kLeastBytes = sizeof(T);
+template <>
+constexpr size_t kLeastBytes<bp_channel> = offsetof(bp_channel, group);
+template <>
+constexpr size_t kLeastBytes<bp_env_spec> = offsetof(bp_env_spec, groups);
+
 template <class T>
 void CheckStructSize(const SpecPlace& place, uint32_t found) {
-  if (found < sizeof(T) || found > kMaxStructBytes || found % alignof(T) != 0)
-    place.Refuse(fmt::format("struct_size {} to {}, a multiple of {}", sizeof(T), kMaxStructBytes, alignof(T)),
+  if (found < kLeastBytes<T> || found > kMaxStructBytes || found % alignof(T) != 0)
+    place.Refuse(fmt::format("struct_size {} to {}, a multiple of {}", kLeastBytes<T>, kMaxStructBytes, alignof(T)),
                  std::to_string(found));
+}
+
+// The item at `at` of an array whose items have `stride` bytes; fields that they lack are 0.
+template <class T>
+T ItemOf(const SpecPlace& spec, const void* said, uint64_t n, uint32_t stride, uint64_t i, const char* what) {
+  T item{};
+  const char* at = static_cast<const char*>(said) + i * stride;
+  if (!CopyReadable(&item, at, std::min<size_t>(sizeof item, stride)))
+    spec.Refuse(fmt::format("{} {}s of struct_size {}", n, what, stride),
+                fmt::format("memory at {} that cannot be read, {} {}", Hex(at), what, i));
+  return item;
+}
+
+// The distance of an array's items: the struct_size of the first one.
+template <class T>
+uint32_t StrideOf(const SpecPlace& spec, const T* said, uint64_t n, const char* what) {
+  if (said == nullptr) spec.Refuse(fmt::format("{} {}s", n, what), "NULL");
+  uint32_t stride = 0;
+  if (!CopyReadable(&stride, said, sizeof stride))
+    spec.Refuse(fmt::format("{} {}s", n, what), fmt::format("memory at {} that cannot be read", Hex(said)));
+  CheckStructSize<T>(spec.At(fmt::format("{} 0", what)), stride);
+  return stride;
 }
 
 }  // namespace
@@ -88,7 +120,8 @@ T ReadSpecStruct(const SpecPlace& place, const T* said) {
   if (said == nullptr) place.Refuse("a pointer", "NULL");
   if (!CopyReadable(&size, said, sizeof size)) place.Refuse("a pointer", fmt::format("{}, which cannot be read", Hex(said)));
   CheckStructSize<T>(place, size);
-  if (!CopyReadable(&out, said, sizeof out)) place.Refuse("a pointer", fmt::format("{}, which cannot be read", Hex(said)));
+  if (!CopyReadable(&out, said, std::min<size_t>(sizeof out, size)))
+    place.Refuse("a pointer", fmt::format("{}, which cannot be read", Hex(said)));
   out.struct_size = sizeof out;  // the size of the copy
   return out;
 }
@@ -97,18 +130,22 @@ template bp_learner_spec ReadSpecStruct(const SpecPlace&, const bp_learner_spec*
 
 void ChannelTable::Read(const SpecPlace& spec, const bp_channel* said, uint64_t n) {
   if (n == 0) return;
-  if (said == nullptr) spec.Refuse(fmt::format("{} channels", n), "NULL");
-  uint32_t stride = 0;
-  if (!CopyReadable(&stride, said, sizeof stride))
-    spec.Refuse(fmt::format("{} channels", n), fmt::format("memory at {} that cannot be read", Hex(said)));
-  CheckStructSize<bp_channel>(spec.At("channel 0"), stride);
+  const uint32_t stride = StrideOf(spec, said, n, "channel");
+  for (uint64_t i = 0; i < n; ++i) Add(spec, ItemOf<bp_channel>(spec, said, n, stride, i, "channel"), i);
+}
+
+void GroupTable::Read(const SpecPlace& spec, const bp_group* said, uint64_t n) {
+  if (n == 0) return;
+  const uint32_t stride = StrideOf(spec, said, n, "group");
   for (uint64_t i = 0; i < n; ++i) {
-    bp_channel channel{};
-    const char* at = reinterpret_cast<const char*>(said) + i * stride;
-    if (!CopyReadable(&channel, at, sizeof channel))
-      spec.Refuse(fmt::format("{} channels of struct_size {}", n, stride),
-                  fmt::format("memory at {} that cannot be read, channel {}", Hex(at), i));
-    Add(spec, channel, i);
+    bp_group group = ItemOf<bp_group>(spec, said, n, stride, i, "group");
+    const std::string name = ReadSpecName(spec.At(fmt::format("group {}", i)), group.name);
+    for (size_t k = 0; k < names_.size(); ++k)
+      if (names_[k] == name)
+        spec.At(fmt::format("group '{}'", name)).Refuse("a name of its own", fmt::format("that of group {}", k));
+    group.name = names_.emplace_back(name).c_str();
+    group.struct_size = sizeof group;
+    groups_.push_back(group);
   }
 }
 

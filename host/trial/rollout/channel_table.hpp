@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "backplane/channel.h"
+#include "backplane/env.h"
 
 namespace backplane {
 
@@ -35,9 +35,25 @@ uint64_t Elements(const bp_channel& channel);
 // A text of 1 to kMaxNameBytes bytes, UTF-8 without control characters.
 std::string ReadSpecName(const SpecPlace& place, const char* said);
 
-// Copies a struct that starts with its size, up to the fields of this version. T is bp_env_spec, bp_learner_spec, ...
+// Copies a struct that starts with its size, up to the fields of this version; fields that an older plugin lacks are 0. T is
+// bp_env_spec, bp_learner_spec, ...
 template <class T>
 T ReadSpecStruct(const SpecPlace& place, const T* said);
+
+// Copies of the groups of agents that an env declares.
+class GroupTable {
+ public:
+  GroupTable() = default;
+  GroupTable(GroupTable&&) noexcept = default;  // moving keeps the addresses of the pointed-to data
+  GroupTable& operator=(GroupTable&&) noexcept = default;
+
+  void Read(const SpecPlace& spec, const bp_group* said, uint64_t n);
+  const std::vector<bp_group>& groups() const { return groups_; }
+
+ private:
+  std::deque<std::string> names_;
+  std::vector<bp_group> groups_;
+};
 
 class ChannelTable {
  public:

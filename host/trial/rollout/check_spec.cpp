@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t kMaxParams = uint64_t{1} << 50;  // trainable numbers
 constexpr uint64_t kKnownLearnerFlags =
-    BP_LEARNER_OBS_MOMENTS | BP_LEARNER_ROW_EXACT | BP_LEARNER_HELD_OUT_ANY | BP_LEARNER_STATE_LARGE;
+    BP_LEARNER_OBS_MOMENTS | BP_LEARNER_ROW_EXACT | BP_LEARNER_HELD_OUT_ANY | BP_LEARNER_STATE_LARGE | BP_LEARNER_GROUPS;
 // Names that the host itself binds or delivers.
 constexpr std::string_view kHostNames[] = {"final_index", "obs_count", "obs_mean", "obs_m2"};
 
@@ -72,12 +72,49 @@ void CheckAgents(const SpecPlace& spec, const CheckedEnvSpec& env) {
   if (!any && agents != 1) spec.Refuse("max_agents 1, because no channel is in agent scope", std::to_string(agents));
 }
 
+// True if a group of agents has a channel of this role to itself.
+bool IsOfGroup(uint16_t role) {
+  return role == BP_ROLE_OBS || role == BP_ROLE_ACTION || role == BP_ROLE_ACTION_MASK || role == BP_ROLE_FINAL_OBS;
+}
+
+void CheckGroup(const SpecPlace& place, const bp_channel& c, uint64_t n_groups) {
+  const bool grouped = n_groups > 0 && c.scope == BP_SCOPE_AGENT && IsOfGroup(c.role);
+  if (grouped && (c.group < 1 || c.group > n_groups))
+    place.Refuse(fmt::format("group 1 to {}, because the agents form {} groups", n_groups, n_groups), std::to_string(c.group));
+  if (!grouped && c.group != 0)
+    place.Refuse(n_groups == 0
+                     ? "group 0, because the spec has no groups"
+                     : "group 0, because only OBS, ACTION, ACTION_MASK and FINAL_OBS in agent scope belong to a group",
+                 std::to_string(c.group));
+}
+
+// Each agent belongs to one group, and each group observes and acts.
+void CheckGroups(const SpecPlace& spec, const CheckedEnvSpec& env) {
+  const std::vector<bp::AgentGroup> groups = bp::GroupsOf(env.view);
+  uint64_t agents = 0;
+  for (uint32_t g = 1; g <= groups.size(); ++g) {
+    const SpecPlace place = spec.At(fmt::format("group '{}'", groups[g - 1].name));
+    if (groups[g - 1].agents < 1) place.Refuse("1 agent or more", "0");
+    agents += groups[g - 1].agents;
+    for (const uint16_t role : {BP_ROLE_OBS, BP_ROLE_ACTION}) {
+      const auto& channels = env.table.channels();
+      if (std::none_of(channels.begin(), channels.end(),
+                       [&](const bp_channel& c) { return c.role == role && bp::GroupOf(c) == g; }))
+        place.Refuse(fmt::format("a channel of role {} ({}) with group {}", role, bp::RoleText(role), g), "none");
+    }
+  }
+  if (!groups.empty() && agents != env.view.max_agents)
+    spec.Refuse(fmt::format("max_agents {}, the agents of all groups", agents), std::to_string(env.view.max_agents));
+  for (const bp_channel& c : env.table.channels()) CheckGroup(spec.At(fmt::format("channel '{}'", c.name)), c, groups.size());
+}
+
 // Limits the bytes of all rows, so that later products do not overflow.
-void CheckBytes(const SpecPlace& spec, const std::vector<bp_channel>& channels, uint64_t agents, uint64_t rows) {
-  for (const bp_channel& c : channels) {
+void CheckBytes(const SpecPlace& spec, const CheckedEnvSpec& env, uint64_t rows) {
+  for (const bp_channel& c : env.table.channels()) {
+    const uint64_t agents = bp::AgentsIn(env.view, c);
     uint64_t bytes = Elements(c) * (c.dtype.bits / 8);
-    const bool too_many = __builtin_mul_overflow(bytes, c.scope == BP_SCOPE_AGENT ? agents : 1, &bytes) ||
-                          __builtin_mul_overflow(bytes, rows, &bytes) || bytes > kMaxChannelBytes;
+    const bool too_many = __builtin_mul_overflow(bytes, agents, &bytes) || __builtin_mul_overflow(bytes, rows, &bytes) ||
+                          bytes > kMaxChannelBytes;
     if (too_many)
       spec.At(fmt::format("channel '{}'", c.name))
           .Refuse(fmt::format("at most {} bytes for all rows", kMaxChannelBytes),
@@ -176,6 +213,8 @@ void CheckOutput(const SpecPlace& spec, const bp_channel& c, const std::string& 
   if (c.role != BP_ROLE_ACTION && c.role != BP_ROLE_EXTRA && c.role != BP_ROLE_CARRY)
     place.Refuse("role 3 (ACTION), 18 (EXTRA) or 19 (CARRY) of what `act` writes", std::to_string(c.role));
   const bp_channel* of_env = bp::FindChannel(env.view, c.name);
+  if (bp::GroupOf(c) > env.view.n_groups)
+    place.Refuse(fmt::format("group 0 to {}, as many as {} has", env.view.n_groups, env_id), std::to_string(c.group));
   if (c.role != BP_ROLE_ACTION) {
     if (of_env != nullptr) place.Refuse("a name that no channel of the env has", fmt::format("one of {}", env_id));
     CheckReservedName(place, c);
@@ -185,6 +224,8 @@ void CheckOutput(const SpecPlace& spec, const bp_channel& c, const std::string& 
     place.Refuse(fmt::format("an ACTION channel of {}", env_id),
                  of_env ? fmt::format("role {}", of_env->role) : "none of that name");
   if (c.scope != of_env->scope) place.Refuse(fmt::format("scope {}, as in {}", of_env->scope, env_id), std::to_string(c.scope));
+  if (bp::GroupOf(c) != bp::GroupOf(*of_env))
+    place.Refuse(fmt::format("group {}, as in {}", bp::GroupOf(*of_env), env_id), std::to_string(c.group));
 }
 
 // A memory is read and written by `act`, and delivered with the values at the ends of episodes.
@@ -258,7 +299,17 @@ bool TellsOfAStep(const bp_channel& c) {
 std::string Layout(const bp_channel& c) {
   std::string shape;
   for (uint16_t i = 0; i < c.ndim; ++i) shape += (i ? "x" : "") + std::to_string(c.shape[i]);
-  return fmt::format("[{}] of type code {}, {} bits, scope {}", shape, c.dtype.code, c.dtype.bits, c.scope);
+  return fmt::format("[{}] of type code {}, {} bits, scope {}{}", shape, c.dtype.code, c.dtype.bits, c.scope,
+                     c.group > 0 ? fmt::format(", group {}", c.group) : "");
+}
+
+std::string GroupsText(const bp_env_spec& env) {
+  const std::vector<bp::AgentGroup> groups = bp::GroupsOf(env);
+  if (groups.empty()) return "";
+  std::string text;
+  for (const bp::AgentGroup& group : groups)
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", group.name, group.agents);
+  return fmt::format("{} group{} of agents: {}", groups.size(), groups.size() > 1 ? "s" : "", text);
 }
 
 CheckedEnvSpec CheckSpec(const std::string& id, const bp_env_spec* said, uint64_t flags, uint64_t rows) {
@@ -269,13 +320,18 @@ CheckedEnvSpec CheckSpec(const std::string& id, const bp_env_spec* said, uint64_
     spec.Refuse(fmt::format("n_channels 1 to {}", kMaxChannels), std::to_string(out.view.n_channels));
   out.table.Read(spec, out.view.channels, out.view.n_channels);
   out.view.channels = out.table.channels().data();
+  if (out.view.n_groups > kMaxChannels)
+    spec.Refuse(fmt::format("n_groups 0 to {}", kMaxChannels), std::to_string(out.view.n_groups));
+  out.groups.Read(spec, out.view.groups, out.view.n_groups);
+  out.view.groups = out.groups.groups().data();
   CheckRoles(spec, out);
   CheckAgents(spec, out);
+  CheckGroups(spec, out);
   if (out.view.max_episode_steps < 0)
     spec.Refuse("max_episode_steps 0 (no limit) or more", std::to_string(out.view.max_episode_steps));
   if (out.view.device.type < 0 || out.view.device.id < 0)
     spec.Refuse("a device of type and id 0 or more", fmt::format("type {}, id {}", out.view.device.type, out.view.device.id));
-  CheckBytes(spec, out.table.channels(), out.view.max_agents, rows);
+  CheckBytes(spec, out, rows);
   CheckFlags(id, out, flags);
   out.flags = flags;
   return out;
@@ -297,6 +353,10 @@ CheckedLearnerSpec CheckSpec(const std::string& id, const bp_learner_spec* said,
   out.n_params = view.n_params;
   out.flags = view.flags;
   out.evaluation_rows = view.evaluation_rows;
+  if (env.view.n_groups > 0 && (view.flags & BP_LEARNER_GROUPS) == 0)
+    throw TrialFailure(
+        BP_E_UNSUPPORTED, id,
+        fmt::format("does not support groups of agents (BP_LEARNER_GROUPS), but {} has {}", env_id, GroupsText(env.view)));
   for (const bp_channel& c : out.act_out.channels()) CheckOutput(spec, c, env_id, env);
   CheckActions(id, out, env_id, env);
   CheckLists(id, out, env_id, env);
@@ -311,6 +371,8 @@ std::optional<std::string> Difference(const CheckedEnvSpec& before, const Checke
     return fmt::format("expected {} {} as before, got {}", what, a, b);
   };
   if (before.view.max_agents != now.view.max_agents) return differ("max_agents", before.view.max_agents, now.view.max_agents);
+  if (GroupsText(before.view) != GroupsText(now.view))
+    return fmt::format("expected '{}' as before, got '{}'", GroupsText(before.view), GroupsText(now.view));
   if (before.view.max_episode_steps != now.view.max_episode_steps)
     return differ("max_episode_steps", before.view.max_episode_steps, now.view.max_episode_steps);
   if (before.view.device.type != now.view.device.type || before.view.device.id != now.view.device.id)

@@ -16,7 +16,8 @@ namespace backplane {
 // The host's own copy of an env's spec. Later changes of the plugin's copy have no effect.
 struct CheckedEnvSpec {
   ChannelTable table;
-  bp_env_spec view{};  // points into `table`; bp::FindChannel works on it
+  GroupTable groups;
+  bp_env_spec view{};  // points into `table` and `groups`; bp::FindChannel works on it
   uint64_t flags = 0;  // of the descriptor
 };
 
@@ -40,6 +41,8 @@ std::optional<std::string> Difference(const CheckedLearnerSpec& before, const Ch
 bool IsEpisodeInfo(const bp_channel& channel);
 // True for channels that the host reads after a step: reward, flags, infos of an episode.
 bool TellsOfAStep(const bp_channel& channel);
+// "2 groups of agents: chasers (3), runners (1)"; empty: no groups.
+std::string GroupsText(const bp_env_spec& env);
 // "[3x2] of type code 2, 32 bits, scope 1"
 std::string Layout(const bp_channel& channel);
 

@@ -12,7 +12,7 @@ namespace backplane {
 namespace {
 
 bp_channel HostChannel(uint16_t role, uint16_t space, bp_dtype dtype, const char* name) {
-  return {sizeof(bp_channel), role, space, BP_SCOPE_ROW, 0, dtype, name, nullptr, nullptr, nullptr, nullptr, 0};
+  return {sizeof(bp_channel), role, space, BP_SCOPE_ROW, 0, dtype, name, nullptr, nullptr, nullptr, nullptr, 0, 0, 0};
 }
 
 bp_env_spec With(bp_env_spec view, const std::vector<bp_channel>& channels) {
@@ -32,9 +32,7 @@ uint8_t* DataOf(const CheckedEnvSpec& spec, const bp_frame& frame, const bp_chan
   return tensor ? static_cast<uint8_t*>(tensor->data) : nullptr;
 }
 
-uint64_t PerRow(const CheckedEnvSpec& spec, const bp_channel& channel) {
-  return channel.scope == BP_SCOPE_AGENT ? spec.view.max_agents : 1;
-}
+uint64_t PerRow(const CheckedEnvSpec& spec, const bp_channel& channel) { return bp::AgentsIn(spec.view, channel); }
 
 }  // namespace
 

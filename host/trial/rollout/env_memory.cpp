@@ -12,8 +12,11 @@
 
 namespace backplane {
 
-EnvMemory::EnvMemory(EnvInstance& env) {
-  if (!env.on_device()) return;
+EnvMemory::EnvMemory(EnvInstance& env, const LearnerInstance& learner) {
+  if (!env.on_device()) {
+    of_learner_ = learner.memory();
+    return;
+  }
   device_ = env.spec().device;
   env_ = &env;
   memory_ = env.Extension<bp_env_memory_1>(BP_ENV_MEMORY_1);
@@ -26,6 +29,7 @@ EnvMemory EnvMemory::In(SharedMemory* shared) const {
 }
 
 void EnvMemory::Release::operator()(std::byte* p) const {
+  if (owner != nullptr) return owner->Unmap(p, mapped);
   if (mapped > 0) return void(munmap(p, mapped));
   if (env == nullptr) return std::free(p);
   CallPluginQuietly(env->id(), [&] { memory->release(env->handle(), p); });
@@ -37,7 +41,10 @@ void EnvMemory::Call(const char* doing, Function&& function) const {
 }
 
 EnvMemory::Bytes EnvMemory::Allocate(uint64_t bytes, bool zeroed) const {
-  if (std::byte* const shared = shared_ ? shared_->Map(bytes) : nullptr) return {shared, Release{.mapped = bytes}};
+  if (std::byte* const shared = shared_ ? shared_->Map(bytes) : nullptr)
+    return {shared, Release{.mapped = bytes, .owner = nullptr}};
+  if (std::byte* const shared = of_learner_ ? of_learner_->Map(bytes) : nullptr)
+    return {shared, Release{.mapped = bytes, .owner = of_learner_}};
   if (!on_device()) return {AllocateAligned(bytes, zeroed).release(), Release{}};
   void* p = nullptr;
   Call("allocate", [&](bp_env* env) { return memory_->allocate(env, bytes ? bytes : 1, &p); });

@@ -13,19 +13,23 @@
 namespace backplane {
 
 class EnvInstance;
+class LearnerInstance;
+class LearnerMemory;
 
 class EnvMemory {
  public:
   EnvMemory() = default;  // host memory
-  // Memory of the env's device. The env outlives this and all its allocations.
-  explicit EnvMemory(EnvInstance& env);
+  // Memory of the env's device, or the host's, shared with the learner's processes if it asked for that. The env outlives this
+  // and all its allocations.
+  EnvMemory(EnvInstance& env, const LearnerInstance& learner);
   // The same memory, but the host's is shared with other processes if there is room. NULL: private.
   EnvMemory In(SharedMemory* shared) const;
 
   struct Release {
     EnvInstance* env = nullptr;  // NULL: host memory
     const bp_env_memory_1* memory = nullptr;
-    uint64_t mapped = 0;  // bytes of shared memory
+    uint64_t mapped = 0;                   // bytes of shared memory
+    std::shared_ptr<LearnerMemory> owner;  // of the shared memory; NULL: rollout workers share it
     void operator()(std::byte* p) const;
   };
   using Bytes = std::unique_ptr<std::byte, Release>;
@@ -52,6 +56,7 @@ class EnvMemory {
   const bp_env_memory_1* memory_ = nullptr;
   bp_device device_{BP_DEVICE_CPU, 0};
   SharedMemory* shared_ = nullptr;
+  std::shared_ptr<LearnerMemory> of_learner_;  // NULL: private
 };
 
 }  // namespace backplane

@@ -75,19 +75,15 @@ void Evaluator::PlayEpisodes(uint64_t n) {
 }
 
 void Evaluator::FindActions() {
-  const bp_channel* mask = bp::FindChannel(env_.spec(), BP_ROLE_ACTION_MASK);
-  int64_t flags = 0, first_flag = 0;
-  for (const bp_channel* c : env_.channels())
-    if (c->role == BP_ROLE_ACTION) flags += bp::ActionSpace::FlagsOf(*c);
   for (const bp_channel* c : env_.channels()) {
     if (c->role != BP_ROLE_ACTION) continue;
-    ActionChannel& action = actions_.emplace_back(ActionChannel{c, mask, std::nullopt});
+    const bp::MaskPlace place = bp::MaskPlaceOf(env_.spec(), *c);
+    ActionChannel& action = actions_.emplace_back(ActionChannel{c, place.mask, std::nullopt});
     try {
-      action.space.emplace(*c, mask, first_flag, flags);
+      action.space.emplace(*c, place.mask, place.first_flag, place.flags);
     } catch (const std::invalid_argument&) {
       // Unsupported action spaces only lose the uniform baseline.
     }
-    first_flag += bp::ActionSpace::FlagsOf(*c);
   }
 }
 

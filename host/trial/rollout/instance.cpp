@@ -185,7 +185,8 @@ void CheckSameSpaces(const EnvInstance& training, const EnvInstance& evaluation)
             fmt::format("evaluation.env.options change channel '{}' from {} to {}, but the learner was created for the former",
                         c->name, here, there));
     }
-    if (a.agents() != b.agents()) throw TrialFailure(BP_E_CONFIG, a.id(), "evaluation.env.options change the number of agents");
+    if (a.agents() != b.agents() || GroupsText(a.spec()) != GroupsText(b.spec()))
+      throw TrialFailure(BP_E_CONFIG, a.id(), "evaluation.env.options change the number of agents");
     if (a.spec().device.type != b.spec().device.type)
       throw TrialFailure(BP_E_CONFIG, a.id(),
                          "evaluation.env.options change the device, but the learner was created for the training's");
@@ -214,7 +215,7 @@ void EnvInstance::NextSeeds(uint64_t per_row, const std::vector<uint64_t>& seeds
 
 LearnerInstance::LearnerInstance(const LoadedModule& module, const std::string& id, const HostSinks& sinks,
                                  const InstanceOptions& options, const EnvInstance& env, uint64_t seed)
-    : PluginInstance(module, id, sinks), files_(OfferFiles(&services_)) {
+    : PluginInstance(module, id, sinks), files_(OfferFiles(&services_)), memory_(OfferMemory(&services_)) {
   Require(api_->create, id, "create");
   Require(api_->destroy, id, "destroy");
   Require(api_->spec, id, "spec");
@@ -227,6 +228,7 @@ LearnerInstance::LearnerInstance(const LoadedModule& module, const std::string& 
       CallPlugin(this->id(), [&] { return api_->create(services_.get(), view.get(), &env.spec(), env.rows(), seed, &made); });
   if (status != BP_OK) Fail(status, "create");
   made_.reset(RequireMade(made, id));
+  memory_->EndCreate();
   spec_ = ReadSpec(env);
   act_out_ = Pointers(spec_.act_out);
   for (const bp_channel* c : act_out_)
@@ -237,6 +239,12 @@ LearnerFiles& LearnerInstance::OfferFiles(HostServices* services) {
   auto files = std::make_shared<LearnerFiles>(services, services->sinks().file_folder);
   services->OfferFiles(LearnerFiles::Api(), files);
   return *files;
+}
+
+std::shared_ptr<LearnerMemory> LearnerInstance::OfferMemory(HostServices* services) {
+  auto memory = std::make_shared<LearnerMemory>();
+  services->OfferShared(LearnerMemory::Api(), memory);
+  return memory;
 }
 
 CheckedLearnerSpec LearnerInstance::ReadSpec(const EnvInstance& env) const {

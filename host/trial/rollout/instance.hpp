@@ -22,6 +22,7 @@
 #include "rollout/env_below.hpp"
 #include "rollout/failure.hpp"
 #include "rollout/learner_files.hpp"
+#include "rollout/learner_memory.hpp"
 #include "rollout/memory_reserve.hpp"
 #include "rollout/process_state.hpp"
 
@@ -142,7 +143,7 @@ class EnvInstance : public PluginInstance<bp_env, bp_env_api> {
   const std::vector<const bp_channel*>& channels() const { return channels_; }
   uint64_t rows() const { return rows_; }
   uint64_t agents() const { return spec_.view.max_agents; }
-  uint64_t Lead(const bp_channel& channel) const { return channel.scope == BP_SCOPE_AGENT ? rows_ * agents() : rows_; }
+  uint64_t Lead(const bp_channel& channel) const { return rows_ * bp::AgentsIn(spec_.view, channel); }
   // Steps all rows together, and starts a row's next episode in the step that ends one.
   bool resets_itself() const { return resets_itself_; }
   bool takes_seeds() const { return takes_seeds_; }  // of coming episodes
@@ -229,6 +230,8 @@ class LearnerInstance : public PluginInstance<bp_learner, bp_learner_api> {
 
   LearnerFiles& files() { return files_; }
   const LearnerFiles& files() const { return files_; }
+  // Holds its buffers; without effect if it has not asked for it.
+  const std::shared_ptr<LearnerMemory>& memory() const { return memory_; }
   bool large() const { return (spec_.flags & BP_LEARNER_STATE_LARGE) != 0; }
 
   bp_request Plan(const bp_limits& limits);
@@ -241,8 +244,10 @@ class LearnerInstance : public PluginInstance<bp_learner, bp_learner_api> {
  private:
   CheckedLearnerSpec ReadSpec(const EnvInstance& env) const;
   static LearnerFiles& OfferFiles(HostServices* services);
+  static std::shared_ptr<LearnerMemory> OfferMemory(HostServices* services);
 
   LearnerFiles& files_;  // of services_, because `destroy` may still read them
+  const std::shared_ptr<LearnerMemory> memory_;
   CheckedLearnerSpec spec_;
   std::vector<const bp_channel*> act_out_, carry_;
 };

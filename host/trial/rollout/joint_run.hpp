@@ -17,6 +17,10 @@ class JointRun {
   // Runs work(runner, its clock) on all runners and returns after all have finished; false if one called Stop. Rethrows the
   // first exception. clocks[0] is the caller's and already runs; it is idle while the others still work.
   bool Run(const Runners& runners, std::vector<PhaseClock>& clocks, const std::function<void(unsigned, PhaseClock&)>& work);
+  // Runs piece(i, a clock) for each i < n, shared by the runners, each of which counts the caller's phase. Not measured by
+  // use(). Rethrows the first exception.
+  void Share(const Runners& runners, std::vector<PhaseClock>& clocks, uint64_t n,
+             const std::function<void(uint64_t, PhaseClock&)>& piece);
   // `work` must check this between two steps and return if true.
   bool stopped() const { return stop_.load(); }  // [any]
   void Stop() { stop_ = true; }                  // [any]

@@ -32,7 +32,7 @@ class RolloutBuffers {
  public:
   // `shared`: holds the buffers, if it can; NULL: none.
   RolloutBuffers(EnvInstance& env, const LearnerInstance& learner, SharedMemory* shared = nullptr)
-      : env_(env), learner_(learner), memory_(env), shared_(shared) {}
+      : env_(env), learner_(learner), memory_(env, learner), shared_(shared) {}
 
   // Allocates for `room` steps and binds. `carry`: copies the newest states from the old buffers, if any. [control]
   void Bind(uint64_t room, bool carry);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 namespace backplane {
@@ -97,7 +98,8 @@ void RolloutCollector::AssignSeeds(uint64_t per_row) {
 
 bool RolloutCollector::Collect(const RolloutPart& part, std::vector<PhaseClock>& clocks) {
   StartRollout(part, clocks[0]);
-  if (!(part.count > 1 && PlaysAlone() ? RunAlone(clocks[0]) : RunAll(clocks))) return false;
+  const bool alone = part.count > 1 && PlaysAlone();
+  if (!(config_.acts_whole ? RunInTurns(clocks) : alone ? RunAlone(clocks[0]) : RunAll(clocks))) return false;
   if (env_.resets_itself()) RecordAllSteps(clocks[0]);
   if (gate_.on()) CheckFirstIteration();
   policy_steps_ += part.steps;
@@ -120,6 +122,30 @@ bool RolloutCollector::RunAlone(PhaseClock& clock) {
   if (part_.last()) RestoreThreadState(Suspects());
   tls_running_plugin = "";
   return !run_.stopped();
+}
+
+bool RolloutCollector::RunInTurns(std::vector<PhaseClock>& clocks) {
+  alone_ = true;
+  if (part_.index == 0) WatchCloselyIfInDoubt();
+  PhaseClock& clock = clocks[0];
+  std::vector<Chunk>& chunks = queue_.chunks();
+  const Phase before = clock.current();
+  const auto step = [&](uint64_t i, PhaseClock& of_runner) { StepEnv<false>(chunks[i], of_runner); };
+  const std::function<void(uint64_t, PhaseClock&)> piece = std::ref(step);  // a reference needs no allocation
+  for (uint64_t t = 0; t < part_.steps && !cancelled_.load(std::memory_order_relaxed); ++t) {
+    const bool checked = gate_.on() && t < BoundsCheckGate::kSteps;
+    clock.Switch(Phase::kInfer);
+    checked ? Act<true>(t, 0, env_.rows()) : Act<false>(t, 0, env_.rows());
+    clock.Switch(Phase::kEnvStep);
+    for (uint64_t i = 0; checked && i < chunks.size(); ++i) StepEnv<true>(chunks[i], clock);
+    if (!checked) run_.Share(runners_, clocks, chunks.size(), piece);
+    for (Chunk& chunk : chunks) ++chunk.t;
+    beat_();
+  }
+  clock.Switch(before);
+  RestoreThreadState(Suspects());
+  tls_running_plugin = "";
+  return chunks.front().t == part_.steps;
 }
 
 void RolloutCollector::RunChunks(unsigned runner, PhaseClock& clock) {
@@ -162,38 +188,49 @@ void RolloutCollector::CheckDelivered() {
   if (const auto found = buffers_.GuardBreak()) throw TrialFailure(BP_E_INTERNAL, learner_.id(), "consume: " + *found);
 }
 
-void RolloutCollector::RefuseAction(const Chunk& chunk) const {
-  const BadAction bad = actions_.Find(chunk.t, chunk.begin, chunk.end);
-  const auto source = FirstNonFinite(buffers_, bad.row, bad.row + 1, chunk.t);
-  backplane::RefuseAction(bad, fmt::format("at step {} of the rollout", buffers_.first() + chunk.t + 1),
+void RolloutCollector::RefuseAction(uint64_t t, uint64_t begin, uint64_t end) const {
+  const BadAction bad = actions_.Find(t, begin, end);
+  const auto source = FirstNonFinite(buffers_, bad.row, bad.row + 1, t);
+  backplane::RefuseAction(bad, fmt::format("at step {} of the rollout", buffers_.first() + t + 1),
                           source ? std::optional(source->text) : std::nullopt, env_, learner_);
 }
 
 // Enters and leaves in phase kInfer. Reads the clock only at the end of a phase.
 template <bool kChecked>
 void RolloutCollector::StepChunk(Chunk& chunk, PhaseClock& clock) {
-  const uint64_t t = chunk.t;
-  bp_act act{sizeof(bp_act),    BP_ACT_EXPLORE,     chunk.begin,         chunk.end, 0,      config_.seed,
-             policy_steps_ + t, buffers_.act_in(t), buffers_.act_out(t), nullptr,   nullptr};
+  Act<kChecked>(chunk.t, chunk.begin, chunk.end);
+  StepEnv<kChecked>(chunk, clock);
+  clock.Switch(Phase::kInfer);
+}
+
+template <bool kChecked>
+void RolloutCollector::Act(uint64_t t, uint64_t begin, uint64_t end) {
+  bp_act act{sizeof(bp_act),     BP_ACT_EXPLORE,      begin,   end,    0, config_.seed, policy_steps_ + t,
+             buffers_.act_in(t), buffers_.act_out(t), nullptr, nullptr};
   std::optional<BoundsCheck> bounds;
-  if constexpr (kChecked) bounds = CheckBoundsOfCall(learner_.id(), "act", chunk.begin, chunk.end, buffers_.OfAct(t));
-  bp_status status = learner_.Act(act);
+  if constexpr (kChecked) bounds = CheckBoundsOfCall(learner_.id(), "act", begin, end, buffers_.OfAct(t));
+  const bp_status status = learner_.Act(act);
   if (status != BP_OK) learner_.Fail(status, "act");
   if constexpr (kChecked) bounds->Compare();
-  buffers_.TakeAct(t, chunk.begin, chunk.end);
-  if (!actions_.Allows(t, chunk.begin, chunk.end)) [[unlikely]]
-    RefuseAction(chunk);
+  buffers_.TakeAct(t, begin, end);
+  if (!actions_.Allows(t, begin, end)) [[unlikely]]
+    RefuseAction(t, begin, end);
+}
+
+// Leaves in phase kEnvStep or kEnvReset.
+template <bool kChecked>
+void RolloutCollector::StepEnv(Chunk& chunk, PhaseClock& clock) {
   clock.Switch(Phase::kEnvStep);
+  const uint64_t t = chunk.t;
+  std::optional<BoundsCheck> bounds;
   if constexpr (kChecked) bounds = CheckBoundsOfCall(env_.id(), "step", chunk.begin, chunk.end, buffers_.OfStep(t));
-  status = env_.Step(buffers_.slot(t), chunk.begin, chunk.end);
+  const bp_status status = env_.Step(buffers_.slot(t), chunk.begin, chunk.end);
   if (status != BP_OK) env_.Fail(status, "step");
   if constexpr (kChecked) bounds->Compare();
   buffers_.TakeStep(t, chunk.begin, chunk.end);
-  if (!env_.resets_itself() && recorder_.Record(buffers_, chunk)) {
-    clock.Switch(Phase::kEnvReset);
-    ResetEnded<kChecked>(chunk);
-  }
-  clock.Switch(Phase::kInfer);
+  if (env_.resets_itself() || !recorder_.Record(buffers_, chunk)) return;
+  clock.Switch(Phase::kEnvReset);
+  ResetEnded<kChecked>(chunk);
 }
 
 template <bool kChecked>

@@ -5,6 +5,8 @@
 // A learner may take a rollout in parts (rollout_part.hpp). Each is collected like a short rollout that continues the last one,
 // in buffers that have room for one part.
 //
+// If only the learner is not thread-safe, `act` gets all rows in one call. Then all runners step the env, chunk by chunk.
+//
 // For an env that resets itself, all rows form one chunk, no work happens between two steps, and the episodes of the whole
 // rollout are counted after the last one. This lets a device run ahead.
 #pragma once
@@ -35,6 +37,7 @@ struct RolloutCollectorConfig {
   uint64_t seed = 0;
   uint64_t moment_rows = 0;        // rows whose moments are summed together: chunk_rows is a multiple of it; 0: chunk_rows
   SharedMemory* shared = nullptr;  // holds the buffers for several processes; NULL: none
+  bool acts_whole = false;         // `act` gets all rows in one call; only the env is called by several threads
 };
 
 class RolloutCollector {
@@ -110,6 +113,8 @@ class RolloutCollector {
   bool RunAll(std::vector<PhaseClock>& clocks);
   // The caller plays all of a part, without the system calls of RunAll, which take longer than a step of a simple env.
   bool RunAlone(PhaseClock& clock);
+  // The learner acts for all rows, then all runners step them, and so on.
+  bool RunInTurns(std::vector<PhaseClock>& clocks);
   bool PlaysAlone() const { return (runners_.threads == 1 || queue_.chunks().size() == 1) && !runners_.pool.pins(); }
   void ResetRows(uint64_t begin, uint64_t end);
   bool Fits(const ChunkPlayed& played) const;
@@ -118,9 +123,13 @@ class RolloutCollector {
   template <bool kChecked>
   void StepChunk(Chunk& chunk, PhaseClock& clock);
   template <bool kChecked>
+  void Act(uint64_t t, uint64_t begin, uint64_t end);
+  template <bool kChecked>
+  void StepEnv(Chunk& chunk, PhaseClock& clock);
+  template <bool kChecked>
   void ResetEnded(const Chunk& chunk);
   void CheckFirstIteration();
-  [[noreturn]] void RefuseAction(const Chunk& chunk) const;
+  [[noreturn]] void RefuseAction(uint64_t t, uint64_t begin, uint64_t end) const;
   void AssignSeeds(uint64_t per_row);
   void RecordAllSteps(PhaseClock& clock);
 
@@ -143,7 +152,7 @@ class RolloutCollector {
   bool first_delivery_ = false;  // the learner has it, or is about to get it
   uint64_t policy_steps_ = 0;
   RolloutPart part_;    // the last one
-  bool alone_ = false;  // RunAlone played it
+  bool alone_ = false;  // RunAlone or RunInTurns played it
   bool started_ = false;
   // Per chunk: the snapshots of rows that another process played last; absent: the rows are in env_.
   std::vector<std::optional<std::vector<std::byte>>> elsewhere_;

@@ -7,7 +7,7 @@ namespace backplane {
 SlotBuffers::SlotBuffers(EnvInstance& env, const LearnerInstance& learner,
                          const std::function<bool(const bp_channel&)>& mirrored)
     : env_(env), learner_(learner) {
-  const EnvMemory memory(env);
+  const EnvMemory memory(env, learner);
   for (const bp_channel* c : env.channels()) {
     auto& buffer = buffers_[c->name] = std::make_unique<ChannelBuffer>(*c, env.Lead(*c), 1, memory, mirrored(*c));
     tensors_.push_back(buffer->entry(0));

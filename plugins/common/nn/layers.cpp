@@ -5,32 +5,10 @@
 #include <utility>
 
 #include "backplane/rng.h"
+#include "nn/orthonormal.hpp"
 #include "nn/vectors.hpp"
 
 namespace backplane::nn {
-namespace {
-
-// Orthonormal columns (or rows, if there are more columns) by modified Gram-Schmidt, each projection done twice: the Q of a QR
-// decomposition whose R has a positive diagonal. `vectors` vectors of `length` elements.
-std::vector<double> Orthonormal(bp_rng* rng, int64_t vectors, int64_t length) {
-  std::vector<double> q(vectors * length);
-  for (double& x : q) x = bp_rng_normal(rng);
-  for (int64_t i = 0; i < vectors; ++i) {
-    double* v = &q[i * length];
-    for (int64_t pass = 0; pass < 2 * i; ++pass) {
-      const double* u = &q[pass % i * length];
-      double dot = 0;
-      for (int64_t k = 0; k < length; ++k) dot += u[k] * v[k];
-      for (int64_t k = 0; k < length; ++k) v[k] -= dot * u[k];
-    }
-    double norm = 0;
-    for (int64_t k = 0; k < length; ++k) norm += v[k] * v[k];
-    for (int64_t k = 0; k < length; ++k) v[k] /= std::sqrt(norm);
-  }
-  return q;
-}
-
-}  // namespace
 
 void InitLayer(const Layer& layer, double gain, bool orthogonal, uint64_t key, float* params) {
   bp_rng rng{key, 0};
@@ -42,10 +20,10 @@ void InitLayer(const Layer& layer, double gain, bool orthogonal, uint64_t key, f
     return;
   }
   const bool by_row = layer.in < layer.out;  // the shorter side counts the vectors
-  const std::vector<double> q = Orthonormal(&rng, std::min(layer.in, layer.out), std::max(layer.in, layer.out));
+  const Orthonormal q(&rng, std::min(layer.in, layer.out), std::max(layer.in, layer.out));
   for (int64_t i = 0; i < layer.in; ++i) {
     for (int64_t j = 0; j < layer.out; ++j) {
-      w[i * layer.out + j] = static_cast<float>(gain * (by_row ? q[i * layer.out + j] : q[j * layer.in + i]));
+      w[i * layer.out + j] = static_cast<float>(gain * (by_row ? q.At(i, j) : q.At(j, i)));
     }
   }
 }

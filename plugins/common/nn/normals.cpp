@@ -77,6 +77,14 @@ BP_NN_INLINE void Pair(uint32_t first, uint32_t second, float* a, float* b) {
   *b = radius * (quarter & 2 ? -s : s);
 }
 
+// Draws first .. first + 15 of a bp_rng.
+struct DrawWords {
+  template <Isa isa>
+  static BP_NN_INLINE void Run(uint64_t key, uint64_t first, Words* out) {
+    PhiloxWords(key, first, out);
+  }
+};
+
 struct NormalsLoop {
   template <Isa isa>
   static BP_NN_INLINE void Run(uint64_t key, int64_t begin, int64_t n, float* out) {
@@ -95,5 +103,19 @@ struct NormalsLoop {
 }  // namespace
 
 void FillNormals(uint64_t key, int64_t begin, int64_t n, float* out) { Dispatch<NormalsLoop>(key, begin, n, out); }
+
+void FillNormals(bp_rng* rng, int64_t n, double* out) {
+  for (int64_t begin = 0; begin < n; begin += kBlocks / 2) {
+    Words words[4];
+    Dispatch<DrawWords>(rng->key, rng->n, words);
+    const auto uniform = [&](int64_t draw) {
+      return static_cast<double>((uint64_t{words[1][draw]} << 32 | words[0][draw]) >> 11) * 0x1.0p-53;
+    };
+    const int64_t count = std::min<int64_t>(n - begin, kBlocks / 2);
+    for (int64_t i = 0; i < count; ++i)
+      out[begin + i] = std::sqrt(-2.0 * std::log(1.0 - uniform(2 * i))) * std::cos(6.283185307179586 * uniform(2 * i + 1));
+    rng->n += static_cast<uint64_t>(2 * count);
+  }
+}
 
 }  // namespace backplane::nn

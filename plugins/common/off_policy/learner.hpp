@@ -5,11 +5,13 @@
 
 #include "backplane/off_policy.hpp"
 #include "off_policy/experience.hpp"
+#include "on_policy/amp.hpp"
+#include "on_policy/torch_memory.hpp"
 
 namespace backplane::off_policy {
 
-// Trainer has net(), updates(), errors() and Refresh(copy_targets), and next to it WriteTrainer, ReadTrainer, WritePolicy and
-// ReadPolicy (see plugins/learners/sac/state.hpp).
+// Trainer has net(), options(), updates(), errors(), Refresh(copy_targets), UseGradients and Part; next to it are WriteTrainer,
+// ReadTrainer, WritePolicy and ReadPolicy (see plugins/learners/sac/state.hpp).
 template <class Trainer>
 class Learner : public bp::OffPolicy {
  public:
@@ -22,10 +24,17 @@ class Learner : public bp::OffPolicy {
       if (!experience_.Draw(number, &batch_)) return false;
     }
     const bp::PhaseScope phase(host(), BP_PHASE_UPDATE_BACKWARD);
+    memory_.NoteTensors();
     Learn(number);
     experience_.SetPriorities(trainer_.errors().data());
     return true;
   }
+
+  void OnLimits(const bp_limits& limits) override {
+    if (BP_HAS(&limits, device_bytes)) memory_.Limit(host(), limits.device_bytes);
+  }
+  bp_device_use DeviceUse() const { return memory_.Use(); }
+  void ResetPeak() { memory_.ResetPeak(); }
 
   // The complete state, except the content of the replay buffer, which is a file of the trial.
   void Save(const bp::Writer& writer) const {
@@ -76,6 +85,7 @@ class Learner : public bp::OffPolicy {
     spec_.Extra(stored.name, {stored.width});
     spec_.set_params(static_cast<uint64_t>(params));
     spec_.set_flags(BP_LEARNER_STATE_LARGE);
+    ChooseDevice(options);
   }
 
   // Gradient step `number` along batch_.
@@ -95,6 +105,27 @@ class Learner : public bp::OffPolicy {
   Batch<float> batch_;
 
  private:
+  // All nets are multi-layer perceptrons, so the implementation is the fused one unless an option requires a GPU.
+  void ChooseDevice(const Options& options) {
+    const UpdateDevice update = DeviceOfUpdates(host(), options.device, options.update_path);
+    if (update.torch) UseTorch(options, update.gpu);
+    if (!update.torch && options.use_amp != Amp::kOff)
+      throw bp::ConfigError("use_amp: expected a GPU (resources.gpus) or update_path: torch, got fused updates on the CPU");
+    bp::RecordFact(host(), "update_path", update.torch ? "torch" : "fused");
+    bp::RecordFact(host(), "device", update.gpu ? "cuda" : "cpu");
+    if (options.use_amp != Amp::kOff) bp::RecordFact(host(), "use_amp", "on");
+  }
+  void UseTorch(const Options& options, bool gpu) {
+    if (gpu && bp::GrantedGpus(host()) > 1)
+      throw bp::ConfigError("resources.gpus: expected at most 1, which is all that the learner uses, got " +
+                            std::to_string(bp::GrantedGpus(host())));
+    const auto& torch = bp::OpenPart<typename Trainer::Part>(host(), "torch");
+    if (gpu && !torch.has_cuda()) throw NoGpu(options.device);
+    const TorchOptions on = TorchOptionsFor(host(), gpu, 1, options.use_amp);
+    memory_ = TorchMemory(torch.memory, on.devices.front());
+    trainer_.UseGradients(torch.gradients(trainer_.net(), trainer_.options(), host(), on));
+  }
+
   // The loaded policy acts from the first step, with an empty ring.
   void BeginEmpty() {
     BeginWithPolicy();
@@ -102,6 +133,8 @@ class Learner : public bp::OffPolicy {
     bp::RecordFact(host(), "replay", "empty at the start, with a loaded policy");
     experience_.Clear();
   }
+
+  TorchMemory memory_;
 };
 
 }  // namespace backplane::off_policy

@@ -5,6 +5,7 @@
 
 #include "backplane/off_policy.hpp"
 #include "nn/layers.hpp"
+#include "on_policy/options.hpp"
 #include "replay/sampler.hpp"
 
 namespace backplane::off_policy {
@@ -19,6 +20,9 @@ struct Options {
   nn::Activation activation = nn::Activation::kRelu;
   bool prioritized_replay = false;
   double priority_alpha = 0.6, priority_beta = 0.4, priority_eps = 1e-6;
+  on_policy::UpdatePath update_path = on_policy::UpdatePath::kAuto;
+  on_policy::Device device = on_policy::Device::kAuto;
+  on_policy::Amp use_amp = on_policy::Amp::kOff;
 };
 
 inline constexpr bp::OptionTable kOptions{
@@ -55,6 +59,16 @@ inline constexpr bp::OptionTable kOptions{
             "Exponent of the weights that correct for prioritized sampling; 1: fully", {.aliases = "prioritized_replay_beta"}),
     bp::Opt("priority_eps", &Options::priority_eps, "(0,)", "Added to the errors, so that no transition is left out",
             {.aliases = "prioritized_replay_eps"}),
+    bp::Opt(
+        "update_path", &Options::update_path,
+        "fused: our kernels on the CPU; torch: LibTorch's autograd, slower there; auto: fused unless a GPU computes updates",
+        {.flags = BP_PARAM_LATER}),
+    bp::Opt("device", &Options::device,
+            "Device of updates; cuda needs a LibTorch built for it; auto: the GPU that resources.gpus grants, else the CPU",
+            {.flags = BP_PARAM_LATER}),
+    bp::Opt("use_amp", &Options::use_amp,
+            "Mixed precision of LibTorch's updates (float32 master weights); true: bf16; fp16 is rejected",
+            {.flags = BP_PARAM_LATER, .helps = "gpu_idle,gpu_saturated"}),
 };
 
 bp::OffPolicySchedule ScheduleOf(const Options& options);

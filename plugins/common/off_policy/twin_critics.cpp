@@ -19,6 +19,7 @@ const nn::Layer& TwinCritics<T>::FirstOf(int64_t critic) const {
 
 template <class T>
 void TwinCritics<T>::Pack() {
+  if (!packs_) return;
   Both([&](int64_t q) {
     judges_[q].weights.Pack(net_.critics[q], critics_.params(), true);
     const nn::Layer& first = FirstOf(q);
@@ -28,6 +29,7 @@ void TwinCritics<T>::Pack() {
 
 template <class T>
 void TwinCritics<T>::PackTargets() {
+  if (!packs_) return;
   Both([&](int64_t q) { judges_[q].target_weights.Pack(net_.critics[q], targets_.data(), false); });
 }
 

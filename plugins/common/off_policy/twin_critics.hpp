@@ -27,6 +27,12 @@ class TwinCritics {
   // Starts with parameters 0. `hint` ends errors about numbers that are not finite.
   TwinCritics(const Net& net, const Parallel& parallel, const std::string& hint);
 
+  // Its gradients come from elsewhere (gradients.hpp): weights need no packing, and only StepAlong and MixTargets may be
+  // called.
+  void LearnElsewhere() { packs_ = false; }
+  // A step along optimizer().gradient(), of a loss with this value.
+  void StepAlong(double loss, double lr, double grad_clip) { Descend(lr, grad_clip, loss, parallel_, &critics_); }
+
   // After changes of the parameters from outside; targets start as copies of the critics with `copy_targets`.
   void Refresh(bool copy_targets);
 
@@ -41,6 +47,7 @@ class TwinCritics {
   Stats Update(const Batch<T>& batch, const T* y, double lr, double grad_clip);
   // [n], of the last update: the mean distance of both critics from y.
   const std::vector<T>& errors() const { return errors_; }
+  T* errors(int64_t n) { return errors_.resize(static_cast<size_t>(n)), errors_.data(); }
 
   // dQ/da [n, actions] at obs and these actions, of the critic with the smaller value of each row, or of the first one. No
   // weight of a critic gets a gradient. Returns the sum of these values.
@@ -87,6 +94,7 @@ class TwinCritics {
   std::vector<T> targets_;
   Judge judges_[2];
   std::vector<T> errors_;
+  bool packs_ = true;
 };
 
 }  // namespace backplane::off_policy

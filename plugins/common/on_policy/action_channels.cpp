@@ -44,8 +44,22 @@ void ActionChannels::Add(const bp_channel& c) {
 }
 
 std::string ActionChannels::HeadText() const {
-  if (!distributions.is_plain()) return R"({"kind":"several"})";
-  return low.empty() ? rl::DiscreteHead(distributions.outputs) : rl::ContinuousHead(low, high, false);
+  if (distributions.is_plain())
+    return low.empty() ? rl::DiscreteHead(distributions.outputs) : rl::ContinuousHead(low, high, false);
+  std::vector<rl::HeadPart> parts;
+  for (const ActionChannel& each : actions) {
+    rl::HeadPart& part = parts.emplace_back();
+    part.action = each.name;
+    for (size_t k = each.first; k < each.first + each.n; ++k) {
+      const Distribution& one = distributions.each[k];
+      if (one.kind == Kind::kChoice) part.choices.push_back(one.n);
+      if (one.kind == Kind::kBits) part.bits = one.n;
+      if (one.kind == Kind::kGaussian)
+        part.low.assign(&low[one.number], &low[one.number] + one.n),
+            part.high.assign(&high[one.number], &high[one.number] + one.n);
+    }
+  }
+  return rl::SeveralHead(parts);
 }
 
 double DrawChoices(const ActEntry& entry, const Distribution& part, int64_t k, bp_rng* rng, const bp_tensor* out) {

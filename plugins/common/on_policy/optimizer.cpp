@@ -24,9 +24,14 @@ void Optimizer<T>::Step(const StepOptions& options, const Parallel& parallel, St
   if (skips(stats->total)) return;
   rl::NeedFinite("loss", stats->total, hint_);
   if (options.kl_stop > 0 && stats->kl > options.kl_stop) return;
-  const Clip clips[] = {ClipOf(0, options.split, options.grad_clip, parallel),
-                        ClipOf(options.split, size(), options.grad_clip, parallel)};
-  stats->grad_norm = std::sqrt(clips[0].squares + clips[1].squares);
+  std::vector<Clip> clips;
+  double squares = 0;
+  for (size_t i = 0; i <= options.splits.size(); ++i) {
+    const int64_t end = i < options.splits.size() ? options.splits[i] : size();
+    clips.push_back(ClipOf(i > 0 ? options.splits[i - 1] : 0, end, options.grad_clip, parallel));
+    squares += clips.back().squares;
+  }
+  stats->grad_norm = std::sqrt(squares);
   if (skips(stats->grad_norm)) return;
   rl::NeedFinite("gradient norm", stats->grad_norm, hint_);
   const nn::AdamStep step{.lr = options.lr, .eps = options.eps, .step = ++steps_};

@@ -13,11 +13,11 @@ namespace backplane::on_policy {
 
 struct StepOptions {
   double lr;
-  double grad_clip;           // maximum norm of the gradient; 0: no limit
-  double kl_stop;             // an estimate above this skips the step; 0: no limit
-  int64_t split = 0;          // if positive, limits the norms of [0, split) and [split, size) separately
-  bool may_overflow = false;  // float16: a loss or a norm that is not finite skips the step and sets overflowed
-  double eps = 1e-5;          // of Adam
+  double grad_clip;                  // maximum norm of the gradient; 0: no limit
+  double kl_stop;                    // an estimate above this skips the step; 0: no limit
+  std::vector<int64_t> splits = {};  // ascending: limits the norms of [0, splits[0]), [splits[0], splits[1]), ... separately
+  bool may_overflow = false;         // float16: a loss or a norm that is not finite skips the step and sets overflowed
+  double eps = 1e-5;                 // of Adam
 };
 
 template <class T>

@@ -37,6 +37,17 @@ std::vector<Part> PartsIn(const json& said) {
   return parts;
 }
 
+// [name, agents] of each.
+std::vector<bp::AgentGroup> GroupsIn(const json& said) {
+  std::vector<bp::AgentGroup> groups;
+  uint32_t first = 0;
+  for (const json& group : said) {
+    groups.push_back({group.at(0), first, group.at(1)});
+    first += groups.back().agents;
+  }
+  return groups;
+}
+
 uint16_t RoleOf(const std::string& word) {
   static const std::map<std::string, uint16_t> kRoles = {{"obs", BP_ROLE_OBS},
                                                          {"state", BP_ROLE_STATE},
@@ -103,6 +114,7 @@ PythonEnv::PythonEnv(const bp_host* host, const std::string& python, double time
   }
   const json said = Described(workers_.AskAll('C', requests).front());
   spec_.MaxAgents(said.at("agents")).MaxEpisodeSteps(said.at("max_episode_steps"));  // the worker enforces the limit
+  spec_.Groups(GroupsIn(said.at("groups")));
   for (const json& channel : said.at("channels")) AddChannel(channel);
   bounds_.NameAgents(said.at("agent_names"));
   MakeMemory(said.at("records"));
@@ -138,10 +150,11 @@ void PythonEnv::AddChannel(const json& said) {
   channel.low = Bounds(said, "low"), channel.high = Bounds(said, "high");
   channel.scope = said.value("scope", "") == "agent" ? BP_SCOPE_AGENT : BP_SCOPE_ROW;
   if (said.contains("nvec")) channel.nvec = said["nvec"].get<std::vector<int64_t>>();
+  channel.group = said.value("group", 0u);
   Shared shared{{}, channel.role, Elements(channel.shape), 0};
   if (channel.role == BP_ROLE_OBS)
     bounds_.Add({.channel = channels_.size(), .elements = shared.row_bytes, .parts = PartsIn(said)}, channel.low, channel.high);
-  if (channel.scope == BP_SCOPE_AGENT) shared.row_bytes *= spec_.max_agents;
+  shared.row_bytes *= spec_.AgentsIn(channel);
   const bool is_action = channel.role == BP_ROLE_ACTION;
   const std::string type = said.at("dtype");
   if (type == "f32") {
@@ -221,15 +234,16 @@ void PythonEnv::CheckObservations(uint64_t begin, uint64_t end, const uint8_t* m
   for (const BoundedChannel& bounded : bounds_.channels()) {
     const Shared& shared = channels_[bounded.channel];
     const bool is_float = std::holds_alternative<bp::Handle<float>>(shared.handle);
-    const uint64_t agents = alive != channels_.end() ? spec_.max_agents : 1;
+    const bp::Channel& channel = spec_.channels[bounded.channel];
+    const uint64_t agents = spec_.AgentsIn(channel), first = channel.group > 0 ? spec_.groups[channel.group - 1].first : 0;
     const uint64_t bytes = shared.row_bytes / agents;
     for (uint64_t r = begin; r < end; ++r) {
       if (mask != nullptr && mask[r] == 0) continue;
       for (uint64_t a = 0; a < agents; ++a) {
-        if (alive != channels_.end() && At(alive->offset, alive->row_bytes, r)[a] == 0) continue;
+        if (alive != channels_.end() && At(alive->offset, alive->row_bytes, r)[first + a] == 0) continue;
         const char* const at = At(shared.offset, shared.row_bytes, r) + a * bytes;
-        is_float ? bounds_.Check(bounded, r, a, reinterpret_cast<const float*>(at))
-                 : bounds_.Check(bounded, r, a, reinterpret_cast<const uint8_t*>(at));
+        is_float ? bounds_.Check(bounded, r, first + a, reinterpret_cast<const float*>(at))
+                 : bounds_.Check(bounded, r, first + a, reinterpret_cast<const uint8_t*>(at));
       }
     }
   }

@@ -5,5 +5,6 @@ namespace backplane::python_env {
 
 extern const char* const kWorkerSource;   // of env processes
 extern const char* const kMonitorSource;  // of monitor.python
+extern const char* const kLearnerSource;  // of learner.python
 
 }  // namespace backplane::python_env

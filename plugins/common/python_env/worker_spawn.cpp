@@ -20,9 +20,9 @@ namespace {
 
 // The host's environment, with variables that results may depend on: library threads, because workers share the cores, and the
 // hash seed, which otherwise varies the order of sets of strings between Python processes.
-std::vector<std::string> WorkerEnvironment() {
-  const std::vector<std::string> set = {"OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1", "PYTHONHASHSEED=0",
-                                        "PYTHONUNBUFFERED=1"};
+std::vector<std::string> WorkerEnvironment(const std::string& threads) {
+  const std::vector<std::string> set = {"OMP_NUM_THREADS=" + threads, "OPENBLAS_NUM_THREADS=" + threads,
+                                        "MKL_NUM_THREADS=" + threads, "PYTHONHASHSEED=0", "PYTHONUNBUFFERED=1"};
   std::vector<std::string> all = set;
   for (char** at = environ; *at != nullptr; ++at) {
     const std::string_view entry = *at;
@@ -88,8 +88,8 @@ SpawnSetup::~SpawnSetup() {
 
 void SpawnSetup::GiveNothing(int as) { posix_spawn_file_actions_addopen(&actions_, as, "/dev/null", O_RDONLY, 0); }
 
-pid_t SpawnSetup::Spawn(std::vector<std::string> arguments) {
-  std::vector<std::string> environment = WorkerEnvironment();
+pid_t SpawnSetup::Spawn(std::vector<std::string> arguments, uint64_t threads) {
+  std::vector<std::string> environment = WorkerEnvironment(std::to_string(threads));
   pid_t pid = -1;
   const int error = posix_spawnp(&pid, arguments[0].c_str(), &actions_, &attributes_, Pointers(arguments).data(),
                                  Pointers(environment).data());

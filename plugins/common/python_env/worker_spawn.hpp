@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,7 @@
 namespace backplane::python_env {
 
 // The descriptors of a worker; worker/start.py has the same numbers.
-enum : int { kCommands = 3, kReplies, kMemory, kSource, kLife, kFirstFree };
+enum : int { kCommands = 3, kReplies, kMemory, kSource, kLife, kHostMemory, kFirstFree };
 
 // Throws bp::Error with the text of `errno`.
 [[noreturn]] void FailWith(const std::string& what);
@@ -37,8 +38,8 @@ class SpawnSetup {
 
   void Give(const File& file, int as) { posix_spawn_file_actions_adddup2(&actions_, file.fd(), as); }
   void GiveNothing(int as);
-  // Throws bp::Error.
-  pid_t Spawn(std::vector<std::string> arguments);
+  // `threads`: of each numeric library. Throws bp::Error.
+  pid_t Spawn(std::vector<std::string> arguments, uint64_t threads = 1);
 
  private:
   posix_spawn_file_actions_t actions_;

@@ -33,8 +33,8 @@ constexpr uint32_t kMostErrorBytes = 64 * 1024;  // of a reply that reports an e
 constexpr uint32_t kMostTextBytes = 16 << 20;    // of the description of an env
 constexpr size_t kPortion = 1 << 20;             // memory grows with the bytes that have arrived
 
-// The kinds of messages that worker/process.py and worker/monitor.py answer with more than an end or an error.
-bool HasAnswer(char kind) { return kind == 'C' || kind == 'Z' || kind == 'G' || kind == 'P' || kind == 'M'; }
+// The kinds of messages that the programs in worker/ answer with more than an end or an error.
+bool HasAnswer(char kind) { return std::string_view("CZGPMD").find(kind) != std::string_view::npos; }
 
 uint32_t MostBytesOfReply(char kind) {
   switch (kind) {
@@ -108,7 +108,12 @@ void Workers::Start(Worker* worker, const std::string& python) {
   setup.Give(memory_, kMemory);
   setup.Give(source_, kSource);
   setup.Give(life_of_workers_, kLife);
-  worker->pid = setup.Spawn({python, "/proc/self/fd/" + std::to_string(kSource)});
+  File host_memory;  // a copy, because the host's number may be one of the worker's
+  if (program_.host_memory >= 0) {
+    host_memory = Checked(dup(program_.host_memory), "memory shared with the host");
+    setup.Give(host_memory, kHostMemory);
+  }
+  worker->pid = setup.Spawn({python, "/proc/self/fd/" + std::to_string(kSource)}, program_.threads);
   // On a kernel without pidfds, only the end of its replies reveals a worker's death.
   worker->process = File(static_cast<int>(syscall(SYS_pidfd_open, worker->pid, 0)));
   worker->commands = std::move(commands[0]);
@@ -121,6 +126,7 @@ char* Workers::Share(uint64_t bytes) {
   if (ftruncate(memory_.fd(), static_cast<off_t>(bytes)) != 0) FailWith("memory shared with the workers");
   void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory_.fd(), 0);
   if (at == MAP_FAILED) FailWith("memory shared with the workers");
+  if (shared_ != nullptr) munmap(shared_, shared_bytes_);
   shared_bytes_ = bytes;
   return shared_ = static_cast<char*>(at);
 }

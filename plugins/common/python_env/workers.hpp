@@ -24,6 +24,8 @@ uint64_t WorkersFor(uint64_t rows);
 struct WorkerProgram {
   std::string_view source;
   std::string name = "";  // of its only process, in errors; empty: "worker 1 of 2 (8 of 16 rows)"
+  int host_memory = -1;   // a file with buffers of the host; -1: none
+  uint64_t threads = 1;   // of each numeric library in a process
 };
 
 class Workers {
@@ -44,7 +46,7 @@ class Workers {
   // Allocates only for errors and output.
   void Run(char kind, uint64_t begin, uint64_t end, const uint8_t* mask);
 
-  // `bytes` of memory that they see too, zeroed. Called once.
+  // `bytes` of memory that they see too, zeroed. Called again with more bytes, it keeps the content at a new address.
   char* Share(uint64_t bytes);
 
  private:

@@ -11,6 +11,9 @@ void NeedRowScope(const bp_channel& channel) {
 }
 
 const bp_channel& NeedRowChannel(const bp_env_spec* env, uint16_t role) {
+  if (const auto groups = bp::GroupsOf(*env); !groups.empty())
+    throw bp::Unsupported("expected one agent per row, got " + std::to_string(env->max_agents) + " agents in " +
+                          std::to_string(groups.size()) + " groups, which learner.mappo supports");
   const bp_channel& channel = bp::NeedChannel(*env, role);
   NeedRowScope(channel);
   return channel;

@@ -4,7 +4,7 @@
 #include <array>
 #include <iterator>
 
-#include "backplane/env_spec.hpp"
+#include "backplane/env_slot.hpp"
 #include "uav/rules.hpp"
 
 namespace backplane::uav {

@@ -41,9 +41,12 @@ class Flatten : public bp::NoMemory {
 
   Flatten(const bp_host* host, const Options& options, uint64_t) : below_(host) {
     Choose(options);
-    bp::Channel joined{.role = BP_ROLE_OBS, .name = "obs", .shape = {0}, .scope = below_.channel(parts_.front().index).scope};
+    const bp_channel& first = below_.channel(parts_.front().index);
+    bp::Channel joined{.role = BP_ROLE_OBS, .name = "obs", .shape = {0}, .scope = first.scope, .group = bp::GroupOf(first)};
+    const std::vector<bp::AgentGroup> groups = bp::GroupsOf(below_.spec());
+    if (joined.group > 0) joined.name = groups[joined.group - 1].name + "/obs";
     for (const Part& part : parts_) AddBounds(part, &joined);
-    spec_.MaxAgents(below_.spec().max_agents);
+    spec_.MaxAgents(below_.spec().max_agents).Groups(groups);
     obs_ = spec_.Add<float>(std::move(joined));
   }
   bp::EnvSpec Spec() const { return spec_; }
@@ -101,6 +104,9 @@ void Flatten::Choose(const Options& options) {
                             bp::RoleText(channel.role));
     if (channel.scope != below_.channel(indices.front()).scope)
       throw bp::ConfigError("channels: expected channels of one scope, of the env or of agents, got both");
+    if (bp::GroupOf(channel) != bp::GroupOf(below_.channel(indices.front())))
+      throw bp::ConfigError(std::string("channels: expected channels of one group of agents, got '") +
+                            below_.channel(indices.front()).name + "' and '" + channel.name + "'");
     parts_.push_back(PartOf(index));
   }
 }

@@ -67,7 +67,7 @@ class FrameStack {
       const std::vector<double> one = *bounds;
       for (int64_t k = 1; one.size() > 1 && k < frames; ++k) bounds->insert(bounds->end(), one.begin(), one.end());
     }
-    return bp::EnvSpec().MaxAgents(below.spec().max_agents).Add(std::move(channel));
+    return bp::EnvSpec().MaxAgents(below.spec().max_agents).Groups(bp::GroupsOf(below.spec())).Add(std::move(channel));
   }
   char* Stack(uint64_t row) { return &stacks_[row * per_row_ * frames_ * bytes_]; }
   void Show(const bp::Slot& slot, uint64_t begin, uint64_t end) {

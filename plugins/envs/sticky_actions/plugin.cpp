@@ -18,7 +18,7 @@ class StickyActions {
 
   StickyActions(const bp_host* host, const Options& options, uint64_t rows)
       : below_(host), probability_(options.probability), actions_(below_.Indices(BP_ROLE_ACTION)), rows_(rows) {
-    spec_.MaxAgents(below_.spec().max_agents);
+    spec_.MaxAgents(below_.spec().max_agents).Groups(bp::GroupsOf(below_.spec()));
     for (const size_t action : actions_) {
       const bp::Channel channel = below_.Copy(action);
       spec_.Add(channel);

@@ -12,7 +12,7 @@ void RequireFile(const char* option, const std::filesystem::path& file) {
   const std::filesystem::path folder = file.parent_path();
   throw bp::ConfigError(std::string(option) + ": '" + file.string() +
                         "' does not exist; to make the corpus of package descriptions and its tokenizer: "
-                        "plugins/envs/summarization/build_corpus --out " +
+                        "$(backplane sdk --sharedir)/build_corpus --out " +
                         (folder.empty() ? "." : folder.string()));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cells.hpp"
 #include "drawing.hpp"
 #include "observe.hpp"
 #include "step.hpp"
@@ -60,6 +61,7 @@ void UavGrid::Reset(const bp::Slot& slot, uint64_t begin, uint64_t end, const ui
     Explore(model_, &rows_[r]);
     Show(shown, r, r + 1);
   }
+  FinishStreams();
   GiveBack(std::move(drawer));
 }
 
@@ -67,7 +69,10 @@ void UavGrid::Start(const uav::Map& map, Row* row) const {
   const int64_t side = model_.options.grid_size;
   std::copy(model_.free_map.begin(), model_.free_map.end(), row->map.begin());
   for (const int32_t cell : map.obstacles) row->map[model_.Index(cell % side, cell / side)] = 1;
-  std::copy(model_.unseen_map.begin(), model_.unseen_map.end(), row->explored.begin());
+  if (model_.explores())
+    std::fill(row->shown.begin(), row->shown.end(), int8_t{-1});
+  else
+    ShowMap(row);
   row->tally = {};
   for (size_t i = 0; i < row->uavs.size(); ++i) {
     Uav& u = row->uavs[i];
@@ -98,6 +103,7 @@ void UavGrid::Step(const bp::Slot& slot, uint64_t begin, uint64_t end) {
     Explore(model_, &row);
     Show(shown, r, end);
   }
+  FinishStreams();
 }
 
 UavGrid::Shown UavGrid::ShownIn(const bp::Slot& slot) const {
@@ -137,8 +143,15 @@ void UavGrid::ForEachCell(Function&& function) const {
     for (int64_t x = 0; x < model_.options.grid_size; ++x) function(model_.Index(x, y));
 }
 
+// The obstacles in STATE, if it contains them.
+void UavGrid::ShowMap(Row* row) const {
+  if (row->shown.empty()) return;
+  auto to = row->shown.begin();
+  ForEachCell([&](int64_t index) { *to++ = row->map[index]; });
+}
+
 uint64_t UavGrid::StateBytes() const {
-  const uint64_t maps = model_.unseen_map.empty() ? 1 : 2;
+  const uint64_t maps = model_.explores() ? 2 : 1;
   return sizeof(Tally) + model_.options.n_uavs * sizeof(Uav) + maps * model_.options.cells();
 }
 
@@ -148,10 +161,8 @@ void UavGrid::Save(uint64_t r, void* out) const {
   auto* to = static_cast<char*>(out);
   std::memcpy(to, &row.tally, sizeof row.tally), to += sizeof row.tally;
   std::memcpy(to, row.uavs.data(), row.uavs.size() * sizeof(Uav)), to += row.uavs.size() * sizeof(Uav);
-  for (const std::vector<int8_t>* map : {&row.map, &row.explored}) {
-    if (map->empty()) continue;
-    ForEachCell([&](int64_t index) { *to++ = static_cast<char>((*map)[index]); });
-  }
+  ForEachCell([&](int64_t index) { *to++ = static_cast<char>(row.map[index]); });
+  if (model_.explores()) std::memcpy(to, row.shown.data(), row.shown.size());
 }
 
 void UavGrid::Load(uint64_t r, const void* data) {
@@ -159,10 +170,11 @@ void UavGrid::Load(uint64_t r, const void* data) {
   const auto* from = static_cast<const char*>(data);
   std::memcpy(&row.tally, from, sizeof row.tally), from += sizeof row.tally;
   std::memcpy(row.uavs.data(), from, row.uavs.size() * sizeof(Uav)), from += row.uavs.size() * sizeof(Uav);
-  for (std::vector<int8_t>* map : {&row.map, &row.explored}) {
-    if (map->empty()) continue;
-    ForEachCell([&](int64_t index) { (*map)[index] = static_cast<int8_t>(*from++); });
-  }
+  ForEachCell([&](int64_t index) { row.map[index] = static_cast<int8_t>(*from++); });
+  if (model_.explores())
+    std::memcpy(row.shown.data(), from, row.shown.size());
+  else
+    ShowMap(&row);
 }
 
 // Different sizes of grid or patch may have channels of equal shape if STATE has no map.

@@ -48,6 +48,7 @@ class UavGrid {
   std::unique_ptr<Drawer> TakeDrawer();
   void GiveBack(std::unique_ptr<Drawer> drawer);
   void Start(const uav::Map& map, Row* row) const;
+  void ShowMap(Row* row) const;
   template <class Function>
   void ForEachCell(Function&& function) const;  // function(Model::Index of the cell), line by line
   struct Shown;                                 // the state channels of a slot

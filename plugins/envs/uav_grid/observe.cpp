@@ -1,5 +1,6 @@
 #include "observe.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "cells.hpp"
@@ -68,6 +69,30 @@ BP_NN_INLINE void WriteSeen(const Model& model, const Row& row, float* obs, cons
   });
 }
 
+// Staying is always allowed, and all that a UAV that has ended may do. One shuffle of the three lines around the UAV yields the
+// masks of the other moves, in the order of uav::kMoves.
+BP_NN_INLINE void WriteMask(const Model& model, const Row& row, const View& out) {
+  typedef int8_t Bytes __attribute__((vector_size(16)));
+  typedef int32_t Words __attribute__((vector_size(16)));
+  static_assert(uav::kActions == 9 && uav::kMoves[1].dy == -1 && uav::kMoves[8].dx == 1 && uav::kMoves[8].dy == 1);
+  const bool all = !model.options.mask_static;
+  for (int64_t i = 0; i < model.options.n_uavs; ++i) {
+    const Uav& u = row.uavs[i];
+    const bool active = u.status == Status::kActive;
+    uint8_t* mask = out.mask + i * uav::kActions;
+    out.alive[i] = active;
+    mask[0] = 1;
+    const int8_t* corner = &row.map[model.Index(u.x - 1, u.y - 1)];
+    int32_t lines[3];
+    for (int64_t y = 0; y < 3; ++y) std::memcpy(&lines[y], corner + y * model.stride, sizeof *lines);
+    const auto around = reinterpret_cast<Bytes>(Words{lines[0], lines[1], lines[2], 0});
+    const Bytes moves = __builtin_shufflevector(around, around, 1, 9, 4, 6, 0, 8, 2, 10, 3, 3, 3, 3, 3, 3, 3, 3);
+    Bytes allowed = all ? ~Bytes{} : moves == 0;
+    allowed = active ? -allowed : Bytes{};  // of -1 and 0
+    std::memcpy(mask + 1, &allowed, uav::kActions - 1);
+  }
+}
+
 struct ObserveRow {
   template <nn::Isa isa>
   static BP_NN_INLINE void Run(const Model* model, const Row* row, float time, const View* out, const View* next) {
@@ -79,6 +104,7 @@ struct ObserveRow {
       WriteObs<isa>(*model, *row, time, *out, next, Patches<float>{out->obs + size - uav::PatchesSize(o), size});
     }
     WriteState<isa>(*model, *row, time, *out, next);
+    WriteMask(*model, *row, *out);
   }
 
   template <nn::Isa isa, class T>
@@ -110,7 +136,7 @@ struct ObserveRow {
   template <nn::Isa isa>
   static BP_NN_INLINE void WriteState(const Model& model, const Row& row, float time, const View& view, const View* next) {
     const uav::Options& o = model.options;
-    if (next) Fetch(next->state, uav::StateSize(o));
+    if (next) Fetch(next->state, o.n_uavs * uav::kStatePerUav + 1);
     if (next && next->map) Fetch(next->map, uav::MapSize(o));
     float* out = view.state;
     for (const Uav& u : row.uavs) {
@@ -126,44 +152,30 @@ struct ObserveRow {
     }
     *out++ = time;
     if (o.state_map == uav::StateMap::kNone) return;
-    const int8_t* map = &(o.state_map == uav::StateMap::kFull ? row.map : row.explored)[model.Index(0, 0)];
     if (view.map)
-      CopyLines<isa>(map, model.stride, o.grid_size, o.grid_size, view.map);
+      std::memcpy(view.map, row.shown.data(), row.shown.size());
     else
-      CopyLines<isa>(map, model.stride, o.grid_size, o.grid_size, out);
+      StreamCells<isa>(row.shown.data(), o.cells(), out);
   }
 };
-
-// Staying is always allowed, and all that a UAV that has ended may do.
-void WriteMask(const Model& model, const Row& row, const View& out) {
-  for (int64_t i = 0; i < model.options.n_uavs; ++i) {
-    const Uav& u = row.uavs[i];
-    const bool active = u.status == Status::kActive;
-    uint8_t* mask = out.mask + i * uav::kActions;
-    out.alive[i] = active;
-    mask[0] = 1;
-    const int8_t* here = &row.map[model.Index(u.x, u.y)];
-    for (int64_t a = 1; a < uav::kActions; ++a) mask[a] = active & (!model.options.mask_static | (here[model.offset[a]] == 0));
-  }
-}
 
 }  // namespace
 
 void Explore(const Model& model, Row* row) {
-  if (row->explored.empty()) return;
-  const int64_t radius = model.options.sensor_radius, side = model.options.patch_side();
+  if (!model.explores()) return;
+  const int64_t radius = model.options.sensor_radius, size = model.options.grid_size;
   for (const Uav& u : row->uavs) {
     if (u.status != Status::kActive) continue;
-    const int64_t corner = model.Index(u.x - radius, u.y - radius);
-    for (int64_t y = 0; y < side; ++y)
-      std::memcpy(&row->explored[corner + y * model.stride], &row->map[corner + y * model.stride], side);
+    const int64_t left = std::max<int64_t>(u.x - radius, 0), right = std::min<int64_t>(u.x + radius + 1, size);
+    const int64_t top = std::max<int64_t>(u.y - radius, 0), bottom = std::min<int64_t>(u.y + radius + 1, size);
+    for (int64_t y = top; y < bottom; ++y)
+      std::memcpy(&row->shown[y * size + left], &row->map[model.Index(left, y)], static_cast<size_t>(right - left));
   }
 }
 
 void Observe(const Model& model, const Row& row, const View& out, const View* next) {
   const auto time = static_cast<float>(static_cast<double>(row.tally.t) / static_cast<double>(model.options.max_steps));
   nn::Dispatch<ObserveRow>(&model, &row, time, &out, next);
-  WriteMask(model, row, out);
 }
 
 }  // namespace backplane::uav_grid

@@ -49,7 +49,7 @@ struct Row {
       : tally{},
         uavs(model.options.n_uavs),
         map(model.free_map),
-        explored(model.unseen_map),
+        shown(uav::MapSize(model.options)),
         near(model),
         proposals(model.options.n_uavs),
         earned(model.options.n_uavs),
@@ -57,8 +57,8 @@ struct Row {
 
   Tally tally;
   std::vector<Uav> uavs;
-  std::vector<int8_t> map;       // with its border, see Model
-  std::vector<int8_t> explored;  // likewise, -1 if unseen; empty unless STATE contains it
+  std::vector<int8_t> map;    // with its border, see Model
+  std::vector<int8_t> shown;  // the map of STATE, without a border: -1 if unseen
 
   // Workspace of a step.
   mutable NearLists near;

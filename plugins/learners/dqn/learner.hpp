@@ -14,7 +14,10 @@ class Learner : public off_policy::Learner<Trainer<float>> {
  public:
   explicit Learner(const bp::LearnerSetup& setup);
 
-  void OnLimits(const bp_limits& limits) override { epsilon_.OnProgress(limits.progress); }
+  void OnLimits(const bp_limits& limits) override {
+    off_policy::Learner<Trainer<float>>::OnLimits(limits);
+    epsilon_.OnProgress(limits.progress);
+  }
   void OnPart(const bp::Delivery& part) override;
   void OnIteration(uint64_t updates) override;
   void Act(const bp_act& act) override;

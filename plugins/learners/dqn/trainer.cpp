@@ -56,7 +56,6 @@ template <class T>
 UpdateStats Trainer<T>::Loss(const Batch<T>& batch) {
   const int64_t width = net_.tower.head.out;
   const T share = T(1) / static_cast<T>(batch.n), mean = T(1) / static_cast<T>(net_.choices);
-  errors_.resize(static_cast<size_t>(batch.n));
   std::fill_n(work_.d_head.data(), batch.n * width, T(0));
   UpdateStats stats{};
   for (int64_t i = 0; i < batch.n; ++i) {
@@ -78,7 +77,7 @@ UpdateStats Trainer<T>::Loss(const Batch<T>& batch) {
 }
 
 template <class T>
-UpdateStats Trainer<T>::Update(const Batch<T>& batch) {
+UpdateStats Trainer<T>::FusedGradient(const Batch<T>& batch) {
   parallel_(options_.double_q ? 3 : 2, [&](uint64_t which) {
     if (which == 0) Evaluate(weights_, optimizer_.params(), batch.obs, batch.n, &work_);
     if (which == 1) Evaluate(target_weights_, target_.data(), batch.next_obs, batch.n, &target_work_);
@@ -88,6 +87,15 @@ UpdateStats Trainer<T>::Update(const Batch<T>& batch) {
   const UpdateStats stats = Loss(batch);
   std::fill_n(optimizer_.gradient(), net_.size, T(0));
   Backward<T>(net_.tower, weights_, batch.obs.data(), nullptr, batch.n, &work_, optimizer_.gradient());
+  return stats;
+}
+
+template <class T>
+UpdateStats Trainer<T>::Update(const Batch<T>& batch) {
+  errors_.resize(static_cast<size_t>(batch.n));
+  const UpdateStats stats =
+      gradients_ ? gradients_->Compute(batch, optimizer_.params(), target_.data(), optimizer_.gradient(), errors_.data())
+                 : FusedGradient(batch);
   Descend(options_.lr, options_.grad_clip, stats.loss, parallel_, &optimizer_);
   weights_.Pack(net_.tower, optimizer_.params(), true);
   ++updates_;

@@ -28,7 +28,10 @@ Actor::Actor(const Net& net, const EnvShape& shape)
       high_(shape.high),
       masked_(!shape.mask.empty()),
       mortal_(!shape.alive.empty()),
-      agents_(shape.agents) {}
+      shape_(shape),
+      agents_(shape.agents) {
+  shape_.declarations.clear();  // drop pointers that may become invalid
+}
 
 void Actor::Refresh(const float* params) {
   params_ = params;
@@ -45,7 +48,7 @@ void Actor::Act(const bp_act& act) const {
   const auto begin = static_cast<int64_t>(act.begin) * agents_, end = static_cast<int64_t>(act.end) * agents_;
   buffers.obs.Reset(net_.obs), buffers.agents.clear();
   for (int64_t agent = begin; agent < end; ++agent) {
-    if (alive && !*alive.At(agent)) {
+    if (alive && !*alive.At(shape_.InAll(agent))) {
       Rest(act, agent);
       continue;
     }
@@ -93,7 +96,8 @@ void Actor::Choose(const bp_act& act, Buffers* b) const {
 }
 
 void Actor::Draw(const bp_act& act, int64_t agent, const float* head, Buffers* b) const {
-  const auto absolute = static_cast<uint32_t>(act.row_base * static_cast<uint64_t>(agents_) + static_cast<uint64_t>(agent));
+  const auto before = act.row_base * static_cast<uint64_t>(shape_.row_agents);  // agents of earlier rows
+  const auto absolute = static_cast<uint32_t>(before + static_cast<uint64_t>(shape_.InAll(agent)));
   const uint64_t key = bp_seed(act.seed, BP_PURPOSE_ACT, absolute, act.step);
   const uint8_t* mask = masked_ ? bp::View<const uint8_t>(act.in[obs_.size()], "action_mask").At(agent) : nullptr;
   const ActEntry entry{act, key, agent, head, mask};

@@ -1,5 +1,5 @@
-// Chooses actions. Runners call it concurrently on disjoint rows; weights change only between calls. It reads observations,
-// masks and ALIVE, but not the state.
+// Chooses the actions of agents with the same channels. Runners call it concurrently on disjoint rows; weights change only
+// between calls. It reads observations, masks and ALIVE, but not the state.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +41,7 @@ class Actor {
   std::vector<ActionChannel> actions_;
   std::vector<float> low_, high_;
   bool masked_, mortal_;
+  EnvShape shape_;
   int64_t agents_;
   const float* params_ = nullptr;
   PackedNet weights_;

@@ -5,7 +5,14 @@
 namespace backplane::mappo {
 
 Batch::Batch(const EnvShape& shape, const MemoryOptions& memory)
-    : actions_(shape.actions), action_(shape.distributions), mask_name_(shape.mask), agents_(shape.agents), memory_(memory) {}
+    : actions_(shape.actions),
+      action_(shape.distributions),
+      mask_name_(shape.mask),
+      logp_name_(shape.Own("logp")),
+      raw_name_(shape.Own("raw_action")),
+      memory_name_(shape.Own("memory")),
+      agents_(shape.agents),
+      memory_(memory) {}
 
 void Batch::Take(const bp::Delivery& delivery, const Streams& streams) {
   Samples& s = all_;
@@ -33,9 +40,9 @@ void Batch::TakeActions(const bp::Delivery& delivery, int64_t agents) {
     for (int64_t i = 0; i < s.n; ++i)
       std::copy_n(view.At(s.place[i] / agents, s.place[i] % agents), elements, to->data() + i * width + first);
   };
-  take(delivery.Get<float>("logp"), 1, 1, 0, &s.logp);
+  take(delivery.Get<float>(logp_name_.c_str()), 1, 1, 0, &s.logp);
   if (!mask_name_.empty()) take(delivery.Get<uint8_t>(mask_name_.c_str()), action_.flags, action_.flags, 0, &s.mask);
-  if (action_.numbers > 0) take(delivery.Get<float>("raw_action"), action_.numbers, action_.numbers, 0, &s.numbers);
+  if (action_.numbers > 0) take(delivery.Get<float>(raw_name_.c_str()), action_.numbers, action_.numbers, 0, &s.numbers);
   ForChoices(delivery, actions_, [&](const auto& view, int64_t elements, int64_t first) {
     take(view, action_.choices, elements, first, &s.choice);
   });
@@ -43,7 +50,7 @@ void Batch::TakeActions(const bp::Delivery& delivery, int64_t agents) {
 
 // A sequence has the steps of a run in which the agent lives. The memory of an agent that does not live stays as it is.
 void Batch::TakeSequences(const bp::Delivery& delivery, const Streams& streams) {
-  const auto carry = delivery.Get<float>("memory");
+  const auto carry = delivery.Get<float>(memory_name_.c_str());
   const auto terminated = delivery.Get<uint8_t>("terminated"), truncated = delivery.Get<uint8_t>("truncated");
   const int64_t agents = streams.agents();
   std::vector<int32_t> sample_at(streams.steps() * agents, -1);

@@ -64,7 +64,7 @@ class Batch {
 
   std::vector<ActionChannel> actions_;
   Distributions action_;
-  std::string mask_name_;
+  std::string mask_name_, logp_name_, raw_name_, memory_name_;
   int64_t agents_;
   MemoryOptions memory_;
   Samples all_;

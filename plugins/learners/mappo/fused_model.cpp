@@ -47,8 +47,8 @@ class Fused final : public Model {
     }
     samples_.step_of = samples.step_of;
 
-    if (delivery.Find("final_obs")) final_obs = of(obs_, &Seen::final_name);
-    if (state && delivery.Find("final_state")) final_states = of(state_, &Seen::final_name);
+    if (delivery.Find(obs_.front().final_name.c_str())) final_obs = of(obs_, &Seen::final_name);
+    if (state && delivery.Find(state_.front().final_name.c_str())) final_states = of(state_, &Seen::final_name);
     int64_t last = -1;
     for (const Streams::Bootstrap& b : streams.bootstraps()) {
       const bool final = b.final >= 0;

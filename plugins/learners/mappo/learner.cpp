@@ -2,54 +2,101 @@
 
 #include <algorithm>
 
+#include "backplane/rng.h"
 #include "on_policy/amp.hpp"
 #include "on_policy/parallel.hpp"
 #include "on_policy/parts.hpp"
 #include "rl/policy_form.hpp"
-#include "state.hpp"
 #include "torch_part.hpp"
 
 namespace backplane::mappo {
 
-Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, kOptions.Read(setup.config), EnvShape(setup.env)) {}
+namespace {
 
-Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const EnvShape& shape)
-    : Learner(setup, options, shape, MakeNet(options, shape)) {}
+int64_t SizeOf(const std::vector<Net>& nets) {
+  int64_t size = 0;
+  for (const Net& net : nets) size += net.size;
+  return size;
+}
 
-Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const EnvShape& shape, const Net& net)
-    : on_policy::Learner(setup, net.size, "a smaller lr or reward_scale may help"),
+// Metrics of a group's gradient steps, and of its rewards; named "NAME/GROUP".
+constexpr bp::MetricInfo kGroupMetrics[] = {
+    {"train/policy_loss", nullptr, 0, "clipped surrogate of the group, negated"},
+    {"train/value_loss", nullptr, -1, "mean loss of the group's values"},
+    {"train/entropy", "nat", 0, "mean entropy of the group's policy"},
+    {"train/kl", "nat", 0, "estimate of the divergence from the group's acting policy"},
+    {"train/reward", nullptr, 1, "mean reward of a step of the group's living agents"},
+};
+
+}  // namespace
+
+Learner::Learner(const bp::LearnerSetup& setup) : Learner(setup, kOptions.Read(setup.config), ShapesOf(setup.env)) {}
+
+Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const std::vector<EnvShape>& shapes)
+    : Learner(setup, options, shapes, NetsOf(options, shapes)) {}
+
+Learner::Learner(const bp::LearnerSetup& setup, const Options& options, const std::vector<EnvShape>& shapes,
+                 const std::vector<Net>& nets)
+    : on_policy::Learner(setup, SizeOf(nets), "a smaller lr or reward_scale may help"),
       options_(options),
-      shape_(shape),
-      horizon_(options_.Horizon(rows_, shape.max_episode_steps)),
-      net_(net),
-      actor_(net_, shape),
-      streams_(shape, rows_, options_.gamma, options_.lambda, options_.reward_scale, options_.bootstrap_truncated),
-      batch_(shape, options_.memory) {
-  metrics_.Declare({"train/alive_share", nullptr, 0, "share of the agents' steps in which the agent was alive"});
+      horizon_(options_.Horizon(rows_, shapes.front().max_episode_steps)) {
+  int64_t offset = 0;
+  for (size_t g = 0; g < shapes.size(); ++g) {
+    Group& group = groups_.emplace_back(shapes[g], nets[g], offset, options_, rows_);
+    group.shape.declarations.clear();  // drop pointers that may become invalid
+    const uint64_t seed = g == 0 ? seed_ : bp_seed(seed_, BP_PURPOSE_LEARNER, 2, g);
+    InitParams(group.net, seed, options_.ortho_init, options_.log_std_init, optimizer_.params() + offset);
+    offset += group.net.size;
+  }
+  DeclareMetrics();
   on_policy::CheckBootstrap(*setup.env, options_);
-  shape_.declarations.clear();  // drop pointers that may become invalid
-  InitParams(net_, seed_, options_.ortho_init, options_.log_std_init, optimizer_.params());
   ChooseModel(setup.env);
-  DescribeSpec(shape);
+  for (size_t g = 0; g < shapes.size(); ++g) DescribeSpec(shapes[g], &groups_[g]);
+  spec_.set_params(static_cast<uint64_t>(optimizer_.size()));
+  spec_.set_flags((groups_.front().torch_actor ? 0 : BP_LEARNER_ROW_EXACT) | (has_groups() ? BP_LEARNER_GROUPS : 0));
   Refresh();
 }
 
+void Learner::DeclareMetrics() {
+  metrics_.Declare({"train/alive_share", nullptr, 0, "share of the agents' steps in which the agent was alive"});
+  for (const Group& group : groups_) {
+    if (!has_groups()) return;
+    for (const bp::MetricInfo& metric : kGroupMetrics)
+      metrics_.Declare(
+          {(std::string(metric.name) + "/" + group.shape.group).c_str(), metric.unit, metric.direction, metric.doc});
+  }
+}
+
+SavedShapes Learner::ShapesOfNets() const {
+  SavedShapes shapes;
+  for (const Group& group : groups_) shapes.push_back(ShapeOf(group.net));
+  return shapes;
+}
+
 void Learner::Save(const bp::Writer& writer) const {
-  WriteState(writer, ShapeOf(net_), optimizer_, value_norm_, {epochs_done_, version()});
+  std::vector<const ValueNorm*> norms;
+  for (const Group& group : groups_) norms.push_back(&group.value_norm);
+  WriteState(writer, ShapesOfNets(), optimizer_, norms, {epochs_done_, version()});
   SaveScale(writer);
 }
 
 void Learner::Tensors(bp::NamedTensors* out) const {
-  TellTower(net_.actor, "actor", optimizer_.params(), out);
-  if (net_.log_stds() > 0) out->Add("actor.log_std", optimizer_.params() + net_.log_std, {net_.log_stds()});
-  TellTower(net_.critic, "critic", optimizer_.params(), out);
-  if (options_.value_norm) value_norm_.Tell(out);
+  for (const Group& group : groups_) {
+    const float* const params = optimizer_.params() + group.offset;
+    TellTower(group.net.actor, group.shape.Own("actor"), params, out);
+    if (group.net.log_stds() > 0)
+      out->Add(group.shape.Own("actor.log_std").c_str(), params + group.net.log_std, {group.net.log_stds()});
+    TellTower(group.net.critic, group.shape.Own("critic"), params, out);
+    if (options_.value_norm) group.value_norm.Tell(out, group.shape.Own(""));
+  }
   optimizer_.Tell(out);
 }
 
 void Learner::Load(const bp::Reader& reader) {
   Counters counters{};
-  ReadState(reader, ShapeOf(net_), &optimizer_, &value_norm_, &counters);
+  std::vector<ValueNorm*> norms;
+  for (Group& group : groups_) norms.push_back(&group.value_norm);
+  ReadState(reader, ShapesOfNets(), &optimizer_, norms, &counters);
   LoadScale(reader);
   epochs_done_ = counters.epochs_done;
   Refresh();
@@ -57,34 +104,37 @@ void Learner::Load(const bp::Reader& reader) {
 }
 
 void Learner::SavePolicy(const bp::Writer& writer) const {
-  ShapeOf(net_).Write(writer);
+  WriteShapes(writer, ShapesOfNets());
   optimizer_.SaveParams(writer);
-  value_norm_.Save(writer);  // the critic's unit
+  for (const Group& group : groups_) group.value_norm.Save(writer);  // the critic's unit
 }
 
 void Learner::LoadPolicy(const bp::Reader& reader) {
-  ShapeOf(net_).Expect(reader);
+  ExpectShapes(reader, ShapesOfNets());
   optimizer_.LoadParams(reader);
-  value_norm_.Load(reader);
+  for (Group& group : groups_) group.value_norm.Load(reader);
   Refresh();
 }
 
 std::string Learner::PolicyForm() const {
+  if (has_groups()) return R"({"kind":"groups"})";
+  const EnvShape& shape = groups_.front().shape;
+  const Net& net = groups_.front().net;
   rl::MlpForm form{.obs = {},
-                   .action = shape_.actions.front().name,
-                   .mask = shape_.mask,
-                   .alive = shape_.alive,
-                   .layers = AllLayers(net_.actor),
-                   .activation = net_.actor.activation,
-                   .numbers_at = ShapeOf(net_).size() + sizeof(uint64_t),  // after their number
+                   .action = shape.actions.front().name,
+                   .mask = shape.mask,
+                   .alive = shape.alive,
+                   .layers = AllLayers(net.actor),
+                   .activation = net.actor.activation,
+                   .numbers_at = ShapeOf(net).size() + sizeof(uint64_t),  // after their number
                    .dtype = "float32",
-                   .head = shape_.HeadText(),
-                   .critic = AllLayers(net_.critic),
-                   .memory = net_.actor.memory,
+                   .head = shape.HeadText(),
+                   .critic = AllLayers(net.critic),
+                   .memory = net.actor.memory,
                    .carry = "memory",
-                   .log_std = net_.log_std,
-                   .log_stds = net_.log_stds()};
-  for (const Seen& each : shape_.obs) form.obs.push_back(each.name);
+                   .log_std = net.log_std,
+                   .log_stds = net.log_stds()};
+  for (const Seen& each : shape.obs) form.obs.push_back(each.name);
   return rl::TextOf(form);
 }
 
@@ -146,76 +196,123 @@ void Learner::ChooseModel(const bp_env_spec* env) {
   if (!torch) {
     if (!options_.devices.empty())
       throw bp::ConfigError("devices: expected update_path: torch or a GPU (resources.gpus), got the fused update of a CPU");
-    model_ = FusedModel(net_, shape_, options_.update_shards, OnHost(host()), host(), FusedPrecision(amp));
+    for (Group& group : groups_)
+      group.model = FusedModel(group.net, group.shape, options_.update_shards, OnHost(host()), host(), FusedPrecision(amp));
     return;
   }
   const auto& part = bp::OpenPart<TorchPart>(host(), "torch");
   if (gpu && !part.has_cuda()) throw on_policy::NoGpu(options_.device);
   const TorchOptions torch_options = TorchOptionsOf(options_, host(), device, amp);
   UseTorch(part.memory, torch_options.devices.front(), amp);
-  std::unique_ptr<TorchModel> model = part.model(net_, shape_, torch_options, host());
-  probe_amp_ = gpu && !options_.use_amp;
-  if (gpu) torch_actor_ = part.actor(net_, shape_, torch_options.devices.front(), host());
-  torch_model_ = model.get();
-  model_ = std::move(model);
+  for (Group& group : groups_) {
+    std::unique_ptr<TorchModel> model = part.model(group.net, group.shape, torch_options, host());
+    group.probe_amp = gpu && !options_.use_amp;
+    if (gpu) group.torch_actor = part.actor(group.net, group.shape, torch_options.devices.front(), host());
+    group.torch_model = model.get();
+    group.model = std::move(model);
+  }
 }
 
-void Learner::Refresh() { torch_actor_ ? torch_actor_->Refresh(optimizer_.params()) : actor_.Refresh(optimizer_.params()); }
+void Learner::Refresh() {
+  for (Group& group : groups_) group.Refresh(optimizer_.params());
+}
 
-void Learner::DescribeSpec(const EnvShape& shape) {
-  for (const Seen& each : shape.obs) spec_.ActIn(each.name), spec_.Keep(each.name);  // in the order that Actor reads
-  if (!shape.mask.empty()) spec_.ActIn(shape.mask);
-  if (!shape.alive.empty()) spec_.ActIn(shape.alive);
-  for (const std::string& name : {shape.mask, shape.alive, shape.agent_ended, shape.agent_truncated}) {
-    if (!name.empty()) spec_.Keep(name);
-  }
+void Learner::DescribeSpec(const EnvShape& shape, Group* group) {
+  const Net& net = group->net;
+  group->first_in = inputs_.size(), group->first_out = outputs_;
+  const auto input = [&](const std::string& name) { spec_.ActIn(name), inputs_.push_back(name); };
+  const auto keep = [&](const std::string& name) {
+    if (name.empty() || std::find(delivered_.begin(), delivered_.end(), name) != delivered_.end()) return;
+    spec_.Keep(name), delivered_.push_back(name);
+  };
+  for (const Seen& each : shape.obs) input(each.name), keep(each.name);  // in the order that Actor reads
+  if (!shape.mask.empty()) input(shape.mask);
+  if (!shape.alive.empty()) input(shape.alive);
+  for (const std::string& name : {shape.mask, shape.alive, shape.agent_ended, shape.agent_truncated}) keep(name);
   for (const Seen& each : shape.state)
-    if (net_.state > 0) spec_.Keep(each.name);
-  for (const char* name : {"reward", "terminated", "truncated"}) spec_.Keep(name);
+    if (net.state > 0) keep(each.name);
+  for (const char* name : {"reward", "terminated", "truncated"}) keep(name);
   for (const bp_channel* action : shape.declarations) {
-    spec_.ActOut(*action);
-    if (action->space != BP_SPACE_BOX) spec_.Keep(action->name);
+    spec_.ActOut(*action), ++outputs_;
+    if (action->space != BP_SPACE_BOX) keep(action->name);
   }
   // From here on in the order of Output.
-  spec_.Extra("logp", {}, BP_SCOPE_AGENT);
-  if (net_.log_stds() > 0) spec_.Extra("raw_action", {net_.log_stds()}, BP_SCOPE_AGENT);
-  if (net_.actor.memory.size > 0) spec_.Carry("memory", {net_.actor.memory.size}, BP_SCOPE_AGENT);
-  spec_.set_params(static_cast<uint64_t>(net_.size));
-  if (!torch_actor_) spec_.set_flags(BP_LEARNER_ROW_EXACT);
+  spec_.Extra(shape.Own("logp").c_str(), {}, BP_SCOPE_AGENT, shape.number), ++outputs_;
+  if (net.log_stds() > 0)
+    spec_.Extra(shape.Own("raw_action").c_str(), {net.log_stds()}, BP_SCOPE_AGENT, shape.number), ++outputs_;
+  if (net.actor.memory.size == 0) return;
+  const std::string memory = shape.Own("memory");
+  spec_.Carry(memory.c_str(), {net.actor.memory.size}, BP_SCOPE_AGENT, shape.number), ++outputs_;
+  inputs_.push_back(memory);
+}
+
+int64_t Learner::ordered() const {
+  int64_t n = 0;
+  for (const Group& group : groups_) n += group.batch.ordered();
+  return n;
 }
 
 int64_t Learner::Minibatches() const {
-  const int64_t n = batch_.ordered(), each = options_.memory.size > 0 ? options_.memory.sequence : 1;
+  const int64_t n = ordered(), each = options_.memory.size > 0 ? options_.memory.sequence : 1;
   return options_.minibatch_size > 0 ? PartsOfAtMost(options_.minibatch_size / each, n) : std::min(options_.num_minibatches, n);
 }
 
-Minibatch Learner::NextMinibatch(int64_t part) {
-  const Samples& all = batch_.samples();
-  const Part range = PartOf(batch_.ordered(), Minibatches(), part);
-  Minibatch batch = batch_.Select(range.begin, range.end);
-  batch.advantage = advantage_scaling_;
+Minibatch Learner::NextMinibatch(Group* group, Part range) {
+  const Samples& all = group->batch.samples();
+  Minibatch batch = group->batch.Select(range.begin, range.end);
+  batch.advantage = group->advantage_scaling;
   if (options_.normalize_advantages == Normalize::kMinibatch)
     batch.advantage = Normalized(batch.n(), [&](int64_t i) { return all.advantage[batch.index[i]]; });
   if (options_.value_norm) {
-    value_norm_.Update(batch.n(), [&](int64_t i) { return all.ret[batch.index[i]]; });
-    batch.target = value_norm_.scaling();
+    group->value_norm.Update(batch.n(), [&](int64_t i) { return all.ret[batch.index[i]]; });
+    batch.target = group->value_norm.scaling();
   }
   return batch;
 }
 
-StepStats Learner::Gradient(int64_t part) {
-  const Minibatch batch = NextMinibatch(part);
+StepStats Learner::Gradient(Group* group, Part range) {
+  const Minibatch batch = NextMinibatch(group, range);
   LossOptions loss = CurrentLoss(options_.clip);
   loss.huber_delta = options_.huber_delta;
-  if (probe_amp_) ProbeAmp(host(), batch, loss, optimizer_.params(), net_.size, torch_model_);
-  probe_amp_ = false;
-  return model_->Gradient(batch, loss, optimizer_.params(), optimizer_.gradient());
+  float* const params = optimizer_.params() + group->offset;
+  if (group->probe_amp) ProbeAmp(host(), batch, loss, params, group->net.size, group->torch_model);
+  group->probe_amp = false;
+  return group->model->Gradient(batch, loss, params, optimizer_.gradient() + group->offset);
+}
+
+// A group's loss is the mean over its own samples, so its gradient does not depend on the size of other groups.
+StepStats Learner::Gradient(int64_t part) {
+  const int64_t parts = Minibatches();
+  if (!has_groups()) return Gradient(&groups_.front(), PartOf(ordered(), parts, part));
+  StepStats all{};
+  const auto share = [&](Part range) { return static_cast<double>(range.end - range.begin); };
+  double total = 0;
+  for (const Group& group : groups_) total += share(PartOf(group.batch.ordered(), parts, part));
+  for (Group& group : groups_) {
+    const Part range = PartOf(group.batch.ordered(), parts, part);
+    if (range.begin == range.end) {
+      std::fill_n(optimizer_.gradient() + group.offset, group.net.size, 0.0f);
+      continue;
+    }
+    const StepStats stats = Gradient(&group, range);
+    all.Add(share(range) / total, stats);
+    const std::pair<const char*, double> numbers[] = {{"train/policy_loss/", stats.policy_loss},
+                                                      {"train/value_loss/", stats.value_loss},
+                                                      {"train/entropy/", stats.entropy},
+                                                      {"train/kl/", stats.kl}};
+    for (const auto& [name, value] : numbers) metrics_.Record((name + group.shape.group).c_str(), value);
+  }
+  return all;
 }
 
 StepOptions Learner::CurrentStep() const {
   StepOptions step = on_policy::Learner::CurrentStep();
   step.lr = Scheduled(options_.lr_schedule, options_.lr, progress());
-  if (options_.separate_grad_clip) step.split = net_.split;
+  // Each group's norm is limited separately, as if it had a learner of its own.
+  for (const Group& group : groups_) {
+    if (group.offset > 0) step.splits.push_back(group.offset);
+    if (options_.separate_grad_clip) step.splits.push_back(group.offset + group.net.split);
+  }
   return step;
 }
 

@@ -1,13 +1,11 @@
 // The MAPPO learner as the host sees it: acting, turning a rollout into samples, and the order of its minibatches.
 #pragma once
 
-#include <memory>
+#include <deque>
 
-#include "actor.hpp"
+#include "group.hpp"
 #include "on_policy/learner.hpp"
-#include "options.hpp"
-#include "torch_model.hpp"
-#include "value_norm.hpp"
+#include "state.hpp"
 
 namespace backplane::mappo {
 
@@ -18,7 +16,9 @@ class Learner : public on_policy::Learner {
   const bp_learner_spec* Spec() const override { return spec_.raw(); }
   uint64_t Horizon() const override { return horizon_; }
   uint64_t OnRollout(const bp::Delivery& delivery) override;
-  void Act(const bp_act& act) override { torch_actor_ ? torch_actor_->Act(act) : actor_.Act(act); }
+  void Act(const bp_act& act) override {
+    for (const Group& group : groups_) group.Act(act);
+  }
 
   // A state saved during an update is as if the update had ended there; after loading, the next request is a new rollout.
   void Save(const bp::Writer& writer) const;
@@ -30,38 +30,40 @@ class Learner : public on_policy::Learner {
   void Tensors(bp::NamedTensors* out) const;
 
  private:
-  Learner(const bp::LearnerSetup& setup, const Options& options, const EnvShape& shape);
-  Learner(const bp::LearnerSetup& setup, const Options& options, const EnvShape& shape, const Net& net);
+  Learner(const bp::LearnerSetup& setup, const Options& options, const std::vector<EnvShape>& shapes);
+  Learner(const bp::LearnerSetup& setup, const Options& options, const std::vector<EnvShape>& shapes,
+          const std::vector<Net>& nets);
   const on_policy::Options& options() const override { return options_; }
   int64_t Minibatches() const override;
-  void Shuffle(uint64_t key) override { batch_.Shuffle(key, parallel_); }
+  void Shuffle(uint64_t key) override {
+    for (Group& group : groups_) group.batch.Shuffle(key, parallel_);
+  }
   StepStats Gradient(int64_t part) override;
   StepOptions CurrentStep() const override;
   void EndUpdate() override { Refresh(); }
   void AllowSmallerParts(bool allowed) override {
-    if (torch_model_) torch_model_->AllowSmallerParts(allowed);
+    for (Group& group : groups_)
+      if (group.torch_model) group.torch_model->AllowSmallerParts(allowed);
   }
 
+  void DeclareMetrics();
   void ChooseModel(const bp_env_spec* env);
   void Refresh();
-  void DescribeSpec(const EnvShape& shape);
-  void Returns();
-  Minibatch NextMinibatch(int64_t part);
+  // Adds a group's channels; `shape` has its declarations.
+  void DescribeSpec(const EnvShape& shape, Group* group);
+  void Returns(Group* group);
+  Minibatch NextMinibatch(Group* group, Part range);
+  StepStats Gradient(Group* group, Part range);
+  int64_t ordered() const;  // samples or sequences of all groups
+  bool has_groups() const { return !groups_.front().shape.group.empty(); }
+  SavedShapes ShapesOfNets() const;
 
   Options options_;
-  EnvShape shape_;
   uint64_t horizon_;
-  Net net_;
-  std::unique_ptr<Model> model_;
-  TorchModel* torch_model_ = nullptr;  // model_, if it is one
-  bool probe_amp_ = false;             // at the next minibatch
-  Actor actor_;
-  std::unique_ptr<TorchActor> torch_actor_;  // on a device; else actor_ acts
-  Streams streams_;
-  Batch batch_;
-  ValueNorm value_norm_;
-  Scaling advantage_scaling_;  // of the iteration
+  std::deque<Group> groups_;  // by number; without groups only one
   bp::LearnerSpec spec_;
+  std::vector<std::string> inputs_, delivered_;  // of Act, and in a rollout
+  size_t outputs_ = 0;                           // of Act
 };
 
 }  // namespace backplane::mappo

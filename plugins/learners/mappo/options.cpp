@@ -65,6 +65,22 @@ Seen SeenIn(const bp_env_spec& env, const bp_channel& channel, const char* wante
   return {channel.name, bp::FinalName(env, channel), size, numbers};
 }
 
+// The channels of a role that belong to a group's agents; 0: to all agents.
+std::vector<const bp_channel*> OfGroup(const bp_env_spec& env, uint16_t role, uint32_t number) {
+  std::vector<const bp_channel*> own;
+  for (const bp_channel* channel : bp::FindChannels(env, role)) {
+    NeedPerAgent(*channel);
+    if (bp::GroupOf(*channel) == number) own.push_back(channel);
+  }
+  return own;
+}
+
+void NeedOnlyMask(const std::string& before, const bp_channel& mask) {
+  if (before.empty()) return;
+  throw bp::Unsupported("needs one ACTION_MASK channel for the same agents, the env has '" + before + "' and '" + mask.name +
+                        "'");
+}
+
 // The name of a flag per agent in INFO; empty: the env has none.
 std::string FlagIn(const bp_env_spec& env, const char* name) {
   const bp_channel* const found = bp::FindChannel(env, name);
@@ -75,18 +91,23 @@ std::string FlagIn(const bp_env_spec& env, const char* name) {
 
 }  // namespace
 
-EnvShape::EnvShape(const bp_env_spec* env) : agents(env->max_agents), max_episode_steps(env->max_episode_steps) {
+EnvShape::EnvShape(const bp_env_spec* env, uint32_t at)
+    : agents(env->max_agents), max_episode_steps(env->max_episode_steps), row_agents(env->max_agents), number(at) {
+  if (number > 0) {
+    const bp::AgentGroup own = bp::GroupsOf(*env)[number - 1];
+    agents = own.agents, first = own.first, group = own.name;
+  }
   const bp_channel& reward = NeedChannel(*env, BP_ROLE_REWARD);
-  for (const bp_channel* channel : bp::FindChannels(*env, BP_ROLE_ACTION)) NeedPerAgent(*channel), Add(*channel);
+  for (const bp_channel* channel : OfGroup(*env, BP_ROLE_ACTION, number)) Add(*channel);
   if (actions.empty()) throw bp::Unsupported("needs an ACTION channel, the env has none");
-  for (const bp_channel* channel : bp::FindChannels(*env, BP_ROLE_OBS)) {
-    NeedPerAgent(*channel);
+  for (const bp_channel* channel : OfGroup(*env, BP_ROLE_OBS, number)) {
     obs.push_back(SeenIn(*env, *channel, "float32, int8 or uint8 observations"));
     obs_size += obs.back().size;
   }
   reward_per_agent = reward.scope == BP_SCOPE_AGENT;
-  if (const bp_channel* found = distributions.flags > 0 ? bp::FindOnlyChannel(*env, BP_ROLE_ACTION_MASK) : nullptr) {
-    NeedPerAgent(*found), NeedDtype(*found, bp::DtypeOf<uint8_t>(), distributions.flags, "one flag per choice");
+  for (const bp_channel* found : OfGroup(*env, BP_ROLE_ACTION_MASK, number)) {
+    if (distributions.flags == 0) break;
+    NeedOnlyMask(mask, *found), NeedDtype(*found, bp::DtypeOf<uint8_t>(), distributions.flags, "one flag per choice");
     mask = found->name;
   }
   if (const bp_channel* found = bp::FindOnlyChannel(*env, BP_ROLE_ALIVE)) {
@@ -99,6 +120,20 @@ EnvShape::EnvShape(const bp_env_spec* env) : agents(env->max_agents), max_episod
     state_size += state.back().size;
   }
   agent_ended = FlagIn(*env, "agent_ended"), agent_truncated = FlagIn(*env, "agent_truncated");
+}
+
+std::vector<EnvShape> ShapesOf(const bp_env_spec* env) {
+  std::vector<EnvShape> shapes;
+  const auto n = static_cast<uint32_t>(bp::GroupsOf(*env).size());
+  for (uint32_t number = 1; number <= n; ++number) shapes.emplace_back(env, number);
+  if (n == 0) shapes.emplace_back(env);
+  return shapes;
+}
+
+std::vector<Net> NetsOf(const Options& options, const std::vector<EnvShape>& shapes) {
+  std::vector<Net> nets;
+  for (const EnvShape& shape : shapes) nets.push_back(MakeNet(options, shape));
+  return nets;
 }
 
 Net MakeNet(const Options& o, const EnvShape& shape) {

@@ -103,15 +103,29 @@ struct Seen {
   Numbers numbers;
 };
 
+// An env as agents with the same channels see it: all agents of a row, or the agents of a group.
 struct EnvShape : on_policy::ActionChannels {
-  explicit EnvShape(const bp_env_spec* env);                        // throws bp::Unsupported with a sentence
+  // `number`: of the group, from 1; 0: the env has no groups. Throws bp::Unsupported with a sentence.
+  explicit EnvShape(const bp_env_spec* env, uint32_t number = 0);
+  // The name of a channel that the learner adds for these agents: "logp", or "GROUP/logp".
+  std::string Own(const char* name) const { return group.empty() ? name : group + "/" + name; }
+  // The index of agent i of these agents, over all rows, in channels of all agents.
+  int64_t InAll(int64_t i) const { return i / agents * row_agents + first + i % agents; }
+
   std::vector<Seen> obs, state;                                     // the latter may be empty
   std::string mask, alive, agent_ended, agent_truncated;            // names; empty: the env has no such channel
   int64_t obs_size = 0, state_size = 0, agents, max_episode_steps;  // agents: of a row
+  int64_t row_agents, first = 0;                                    // of all groups; the first one's index among them
+  std::string group;                                                // its name; empty: the env has no groups
+  uint32_t number;
   bool reward_per_agent;
 };
 
+// One for each group, or one for all agents.
+std::vector<EnvShape> ShapesOf(const bp_env_spec* env);
+
 // Throws bp::Unsupported if the critic needs a state and the env has none.
 Net MakeNet(const Options& options, const EnvShape& shape);
+std::vector<Net> NetsOf(const Options& options, const std::vector<EnvShape>& shapes);
 
 }  // namespace backplane::mappo

@@ -1,6 +1,11 @@
 #include "state.hpp"
 
 namespace backplane::mappo {
+namespace {
+
+constexpr uint64_t kGroups = 0x474F50504D5042;  // "BPMPPOG"
+
+}  // namespace
 
 rl::SavedShape ShapeOf(const Net& net) {
   rl::SavedShape shape = {.magic = 0x314F50504D5042,  // "BP-MPPO1"
@@ -27,20 +32,34 @@ rl::SavedShape ShapeOf(const Net& net) {
   return shape;
 }
 
-void WriteState(const bp::Writer& writer, const rl::SavedShape& shape, const Optimizer<float>& optimizer,
-                const ValueNorm& value_norm, const Counters& counters) {
-  shape.Write(writer);
+void WriteShapes(const bp::Writer& writer, const SavedShapes& shapes) {
+  if (shapes.size() > 1) writer.Put(kGroups), writer.Put<uint64_t>(shapes.size());
+  for (const rl::SavedShape& shape : shapes) shape.Write(writer);
+}
+
+void ExpectShapes(const bp::Reader& reader, const SavedShapes& shapes) {
+  if (shapes.size() > 1) {
+    if (reader.Get<uint64_t>() != kGroups)
+      throw bp::Error(BP_E_INVALID_ARG, "expected a saved state of learner.mappo with groups of agents, got a different one");
+    reader.Expect(shapes.size(), "number of groups");
+  }
+  for (const rl::SavedShape& shape : shapes) shape.Expect(reader);
+}
+
+void WriteState(const bp::Writer& writer, const SavedShapes& shapes, const Optimizer<float>& optimizer,
+                const std::vector<const ValueNorm*>& value_norms, const Counters& counters) {
+  WriteShapes(writer, shapes);
   optimizer.Save(writer);
-  value_norm.Save(writer);
+  for (const ValueNorm* norm : value_norms) norm->Save(writer);
   writer.Put(counters.epochs_done);
   writer.Put(counters.version);
 }
 
-void ReadState(const bp::Reader& reader, const rl::SavedShape& shape, Optimizer<float>* optimizer, ValueNorm* value_norm,
-               Counters* counters) {
-  shape.Expect(reader);
+void ReadState(const bp::Reader& reader, const SavedShapes& shapes, Optimizer<float>* optimizer,
+               const std::vector<ValueNorm*>& value_norms, Counters* counters) {
+  ExpectShapes(reader, shapes);
   optimizer->Load(reader);
-  value_norm->Load(reader);
+  for (ValueNorm* norm : value_norms) norm->Load(reader);
   counters->epochs_done = reader.Get<uint64_t>();
   counters->version = reader.Get<uint64_t>();
 }

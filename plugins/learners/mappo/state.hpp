@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "backplane/learner.hpp"
 #include "net.hpp"
@@ -14,14 +15,20 @@ namespace backplane::mappo {
 
 rl::SavedShape ShapeOf(const Net& net);
 
+// The shapes of all groups' nets. Without groups the one shape is the header, as before there were groups.
+using SavedShapes = std::vector<rl::SavedShape>;
+void WriteShapes(const bp::Writer& writer, const SavedShapes& shapes);
+void ExpectShapes(const bp::Reader& reader, const SavedShapes& shapes);
+
 struct Counters {
   uint64_t epochs_done, version;
 };
 
-void WriteState(const bp::Writer& writer, const rl::SavedShape& shape, const Optimizer<float>& optimizer,
-                const ValueNorm& value_norm, const Counters& counters);
-// Throws bp::Error for data that are no state of this shape, possibly after loading a part.
-void ReadState(const bp::Reader& reader, const rl::SavedShape& shape, Optimizer<float>* optimizer, ValueNorm* value_norm,
-               Counters* counters);
+// One ValueNorm per group.
+void WriteState(const bp::Writer& writer, const SavedShapes& shapes, const Optimizer<float>& optimizer,
+                const std::vector<const ValueNorm*>& value_norms, const Counters& counters);
+// Throws bp::Error for data that are no state of these shapes, possibly after loading a part.
+void ReadState(const bp::Reader& reader, const SavedShapes& shapes, Optimizer<float>* optimizer,
+               const std::vector<ValueNorm*>& value_norms, Counters* counters);
 
 }  // namespace backplane::mappo

@@ -20,6 +20,7 @@ Streams::Streams(const EnvShape& shape, uint64_t rows, double gamma, double lamb
 void Streams::ReadAgent(const Step& step, int64_t agent, float reward) {
   const int64_t place = step.t * agents_ + agent;
   reward_[place] = static_cast<float>(reward_scale_ * reward);
+  earned_ += reward;
   const bool left = !step.cut && !alive_[place + agents_];
   if (step.over || (left && !step.cut_alone)) return;
   discount_[place] = gamma_;
@@ -38,11 +39,12 @@ void Streams::Read(const bp::Delivery& delivery) {
   if (!shape_.agent_ended.empty()) ended = delivery.Get<uint8_t>(shape_.agent_ended.c_str());
   if (!shape_.agent_truncated.empty()) cut_alone = delivery.Get<uint8_t>(shape_.agent_truncated.c_str());
   alive_.assign((steps_ + 1) * agents_, 1);
-  for (int64_t t = 0; alive && t <= steps_; ++t) std::copy_n(alive.At(t), agents_, &alive_[t * agents_]);
+  for (int64_t t = 0; alive && t <= steps_; ++t)
+    for (int64_t agent = 0; agent < agents_; ++agent) alive_[t * agents_ + agent] = alive.At(t)[shape_.InAll(agent)];
 
   const int64_t places = steps_ * agents_;
   reward_.assign(places, 0), discount_.assign(places, 0), carry_.assign(places, 0);
-  bootstraps_.clear();
+  bootstraps_.clear(), earned_ = 0;
   const bp_tensor* finals = delivery.Find("final_index");
   const int64_t n_finals = finals ? finals->shape[0] : 0;
   int64_t final = 0;  // index of the first one at or after the current row; they ascend
@@ -52,9 +54,10 @@ void Streams::Read(const bp::Delivery& delivery) {
       while (final < n_finals && *delivery.Get<int64_t>("final_index").At(final) < t * rows_ + row) ++final;
       for (int64_t agent = row * shape_.agents; agent < (row + 1) * shape_.agents; ++agent) {
         if (!alive_[t * agents_ + agent]) continue;
-        const float earned = *reward.At(t, shape_.reward_per_agent ? agent : row);
-        const bool agent_over = over || (cut && !bootstraps_cuts_) || (ended && *ended.At(t, agent));
-        ReadAgent({t, row, cut, agent_over, cut_alone && *cut_alone.At(t, agent), final}, agent, earned);
+        const int64_t all = shape_.InAll(agent);
+        const float earned = *reward.At(t, shape_.reward_per_agent ? all : row);
+        const bool agent_over = over || (cut && !bootstraps_cuts_) || (ended && *ended.At(t, all));
+        ReadAgent({t, row, cut, agent_over, cut_alone && *cut_alone.At(t, all), final}, agent, earned);
       }
     }
   }

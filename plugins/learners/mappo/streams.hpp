@@ -23,6 +23,7 @@ class Streams {
   int64_t agents() const { return agents_; }
   int64_t rows() const { return rows_; }
   bool alive(int64_t place) const { return alive_[place]; }
+  double earned() const { return earned_; }  // the sum of all rewards, unscaled
   // Bootstraps places whose next value is outside this rollout.
   struct Bootstrap {
     int64_t place, env_step;     // env_step: step * rows + row
@@ -51,6 +52,7 @@ class Streams {
   bool bootstraps_cuts_;
   std::vector<uint8_t> alive_;  // [(steps + 1) * agents]
   std::vector<float> reward_;
+  double earned_ = 0;
   std::vector<double> discount_, carry_;
   std::vector<Bootstrap> bootstraps_;
 };

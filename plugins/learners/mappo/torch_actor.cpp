@@ -24,9 +24,12 @@ class OnDevice final : public TorchActor {
         high_(BoundsOn(device, shape.high)),
         masked_(!shape.mask.empty()),
         mortal_(!shape.alive.empty()),
+        shape_(shape),
         agents_(shape.agents),
         device_(device),
-        host_(host) {}
+        host_(host) {
+    shape_.declarations.clear();  // drop pointers that may become invalid
+  }
 
   void Refresh(const float* params) override {
     flat_ = at::from_blob(const_cast<float*>(params), {net_.size}).to(device_, /*non_blocking=*/false, /*copy=*/true);
@@ -45,7 +48,7 @@ class OnDevice final : public TorchActor {
           parts.push_back(rows(act.in[i]).to(device_).to(at::kFloat).reshape({n, obs_[i].size}));
         obs = parts.size() == 1 ? parts[0] : at::cat(parts, 1);
         if (masked_) mask = rows(act.in[obs_.size()]).to(device_);
-        if (mortal_) alive = rows(act.in[obs_.size() + masked_]).to(device_);
+        if (mortal_) alive = LivingOf(act, device_);
       }
       const TensorOf part = PartsOf(flat_);
       const at::Tensor head = TorchTower(net_.actor, obs, part);
@@ -65,6 +68,12 @@ class OnDevice final : public TorchActor {
   }
 
  private:
+  // ALIVE of these agents in the rows of the call.
+  at::Tensor LivingOf(const bp_act& act, at::Device device) const {
+    const at::Tensor all = torch_common::Borrow(*act.in[obs_.size() + masked_]).to(device);
+    const auto begin = static_cast<int64_t>(act.begin), rows = static_cast<int64_t>(act.end) - begin;
+    return all.view({-1, shape_.row_agents}).narrow(0, begin, rows).narrow(1, shape_.first, agents_).reshape({-1});
+  }
   static at::Tensor BoundsOn(at::Device device, const std::vector<float>& bounds) {
     return at::from_blob(const_cast<float*>(bounds.data()), {static_cast<int64_t>(bounds.size())}, at::kFloat)
         .to(device, /*non_blocking=*/false, /*copy=*/true);
@@ -87,7 +96,8 @@ class OnDevice final : public TorchActor {
     const bool greedy = act.flags & BP_ACT_GREEDY;
     std::vector<double> normals(n * net_.action.numbers), uniforms(n * net_.action.choices);
     for (int64_t i = 0; i < n && !greedy; ++i) {
-      const auto agent = act.row_base * static_cast<uint64_t>(agents_) + static_cast<uint64_t>(begin + i);
+      const auto agent =
+          act.row_base * static_cast<uint64_t>(shape_.row_agents) + static_cast<uint64_t>(shape_.InAll(begin + i));
       const uint64_t key = bp_seed(act.seed, BP_PURPOSE_ACT, static_cast<uint32_t>(agent), act.step);
       FillNormals(key, net_.action.numbers, normals.data() + i * net_.action.numbers);
       bp_rng stream{key, net_.action.numbers > 0 ? kChoicesBesideNumbers : 0};
@@ -129,6 +139,7 @@ class OnDevice final : public TorchActor {
   std::vector<ActionChannel> actions_;
   at::Tensor low_, high_;  // of each number
   bool masked_, mortal_;
+  EnvShape shape_;
   int64_t agents_;
   at::Device device_;
   const bp_host* host_;

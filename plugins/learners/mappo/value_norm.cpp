@@ -25,10 +25,10 @@ void ValueNorm::Save(const bp::Writer& writer) const {
   for (double each : {m_, q_, d_}) writer.Put(each);
 }
 
-void ValueNorm::Tell(bp::NamedTensors* out) const {
-  out->AddNumber("value_norm.mean", m_);
-  out->AddNumber("value_norm.square", q_);
-  out->AddNumber("value_norm.debias", d_);
+void ValueNorm::Tell(bp::NamedTensors* out, const std::string& prefix) const {
+  out->AddNumber(prefix + "value_norm.mean", m_);
+  out->AddNumber(prefix + "value_norm.square", q_);
+  out->AddNumber(prefix + "value_norm.debias", d_);
 }
 
 void ValueNorm::Load(const bp::Reader& reader) {

@@ -25,7 +25,7 @@ class ValueNorm {
 
   void Save(const bp::Writer& writer) const;
   void Load(const bp::Reader& reader);
-  void Tell(bp::NamedTensors* out) const;
+  void Tell(bp::NamedTensors* out, const std::string& prefix = "") const;
 
  private:
   void Blend(double mean, double square);

@@ -103,7 +103,6 @@ void Learner::StartPolicy(const bp::Reader& reader) {
 }
 
 void Learner::DescribePolicy(const EnvShape& shape) {
-  if (net_.sees()) return (void)(policy_form_ = R"({"kind":"images"})");
   const uint64_t params = ShapeOf(net_).size() + sizeof(uint64_t);  // after their number
   const uint64_t statistics = params + static_cast<uint64_t>(net_.size) * sizeof(float);
   rl::MlpForm form{.action = shape.actions.front().name,
@@ -118,7 +117,14 @@ void Learner::DescribePolicy(const EnvShape& shape) {
                    .carry = "memory",
                    .log_std = net_.log_std,
                    .log_stds = net_.log_stds()};
-  for (const ObsChannel& each : shape.observed) form.obs.push_back(each.name);
+  for (const ObsChannel& each : shape.observed) {
+    if (!each.image) {
+      form.obs.push_back(each.name);
+      continue;
+    }
+    const Vision& vision = net_.visions[form.images.size()];
+    form.images.push_back({each.name, vision.image, vision.convs, vision.dense});
+  }
   if (options_.normalize_obs)
     form.normalizer = rl::NormalizerText({"variance", statistics, obs_norm_.epsilon(), obs_norm_.clip()}, net_.obs);
   policy_form_ = rl::TextOf(form);

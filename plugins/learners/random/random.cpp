@@ -1,5 +1,6 @@
 // Acts at random, or always zero, without learning: the baseline that every other learner should beat, and the cheapest learner
 // for timing an env.
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -45,15 +46,8 @@ class Random : public bp::OnPolicy, public bp::LearnerPlugin<Random> {
   explicit Random(const bp::LearnerSetup& setup) : OnPolicy(setup), options_(kOptions.Read(setup.config)) {
     const std::vector<const bp_channel*> actions = bp::FindChannels(*setup.env, BP_ROLE_ACTION);
     if (actions.empty()) throw bp::Unsupported("needs an ACTION channel, the env has none");
-    const bp_channel* mask = bp::FindOnlyChannel(*setup.env, BP_ROLE_ACTION_MASK);
-    int64_t flags = 0, first_flag = 0;
-    for (const bp_channel* action : actions) flags += bp::ActionSpace::FlagsOf(*action);
-    for (const bp_channel* action : actions) {
-      AddAction(*setup.env, *action, mask, first_flag, flags);
-      first_flag += bp::ActionSpace::FlagsOf(*action);
-      masked_ |= actions_.back().space.masked();
-    }
-    if (masked_) spec_.ActIn(mask->name);
+    for (const bp_channel* action : actions) AddAction(*setup.env, *action);
+    if (!bp::GroupsOf(*setup.env).empty()) spec_.set_flags(BP_LEARNER_GROUPS);
     for (const bp_channel* obs : bp::FindChannels(*setup.env, BP_ROLE_OBS)) {
       if (!bp::SameDtype(obs->dtype, bp::DtypeOf<float>())) continue;
       spec_.Keep(obs->name);
@@ -87,7 +81,7 @@ class Random : public bp::OnPolicy, public bp::LearnerPlugin<Random> {
         const auto place = static_cast<uint32_t>(act.row_base * action.agents + row);
         bp_rng rng{bp_seed(act.seed, BP_PURPOSE_ACT, place, act.step), uint64_t{c} << 32};
         const auto r = static_cast<int64_t>(row);
-        const uint8_t* mask = action.space.masked() ? bp::View<const uint8_t>(act.in[0], "action_mask").At(r) : nullptr;
+        const uint8_t* mask = action.mask >= 0 ? bp::View<const uint8_t>(act.in[action.mask], "action_mask").At(r) : nullptr;
         void* out = static_cast<char*>(to.data) + r * to.strides[0] * (to.dtype.bits / 8);
         options_.policy == Policy::kUniform ? action.space.Uniform(&rng, mask, out) : action.space.Zero(mask, out);
       }
@@ -100,22 +94,33 @@ class Random : public bp::OnPolicy, public bp::LearnerPlugin<Random> {
  private:
   struct Action {
     bp::ActionSpace space;
-    uint64_t agents;  // per row
+    uint64_t agents;    // per row
+    int64_t mask = -1;  // its index in the inputs; -1: none
   };
 
-  void AddAction(const bp_env_spec& env, const bp_channel& action, const bp_channel* mask, int64_t first_flag, int64_t flags) {
+  void AddAction(const bp_env_spec& env, const bp_channel& action) {
+    const bp::MaskPlace place = bp::MaskPlaceOf(env, action);
     try {
-      actions_.push_back(
-          {bp::ActionSpace(action, mask, first_flag, flags), action.scope == BP_SCOPE_AGENT ? env.max_agents : 1});
+      actions_.push_back({bp::ActionSpace(action, place.mask, place.first_flag, place.flags), bp::AgentsIn(env, action)});
     } catch (const std::invalid_argument& e) {
       throw bp::Unsupported(e.what());
     }
+    if (actions_.back().space.masked()) actions_.back().mask = InputOf(place.mask->name);
     spec_.ActOut(action);
   }
 
+  // The index of a mask in the inputs of Act, added if it is new.
+  int64_t InputOf(const std::string& mask) {
+    const auto found = std::find(masks_.begin(), masks_.end(), mask);
+    if (found != masks_.end()) return found - masks_.begin();
+    masks_.push_back(mask);
+    spec_.ActIn(mask);
+    return static_cast<int64_t>(masks_.size()) - 1;
+  }
+
   const Options options_;
-  std::vector<Action> actions_;  // of each ACTION channel
-  bool masked_ = false;
+  std::vector<Action> actions_;        // of each ACTION channel
+  std::vector<std::string> masks_;     // in the order of the inputs
   std::vector<std::string> observed_;  // tensors of a delivery
   bp::LearnerSpec spec_;
 };

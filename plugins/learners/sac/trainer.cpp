@@ -94,15 +94,33 @@ void Trainer<T>::UpdateActor(const Batch<T>& batch, const T* noise, UpdateStats*
 }
 
 template <class T>
-UpdateStats Trainer<T>::Update(const Batch<T>& batch, const T* noise, const T* next_noise) {
+void Trainer<T>::LearnFused(const Batch<T>& batch, const T* noise, const T* next_noise, UpdateStats* stats) {
   parallel_(2, [&](uint64_t which) {
     which == 0 ? Draw(batch.obs.data(), noise, batch.n, true, &drawn_)
                : Draw(batch.next_obs.data(), next_noise, batch.n, false, &next_);
   });
+  UpdateCritics(batch, stats);
+  UpdateActor(batch, noise, stats);
+}
+
+template <class T>
+void Trainer<T>::LearnByGradients(const Batch<T>& batch, const T* noise, const T* next_noise, UpdateStats* stats) {
+  const typename ActorCriticGradients<T>::Params params = {actor_.params(), actor_.params(), critics().params(),
+                                                           targets().data()};
+  const auto [loss, q] =
+      gradients_->Critics(batch, {noise, next_noise, stats->alpha}, params, critics().gradient(), critics_.errors(batch.n));
+  critics_.StepAlong(loss, options_.critic_lr, options_.grad_clip);
+  const auto actor = gradients_->Actor(params, actor_.gradient());
+  Descend(options_.lr, options_.grad_clip, actor.loss, parallel_, &actor_);
+  actor_weights_.Pack(net_.actor, actor_.params(), true);
+  stats->critic_loss = loss, stats->q = q, stats->actor_loss = actor.loss, stats->entropy = -actor.logp;
+}
+
+template <class T>
+UpdateStats Trainer<T>::Update(const Batch<T>& batch, const T* noise, const T* next_noise) {
   UpdateStats stats{};
   stats.alpha = temperature_.alpha();
-  UpdateCritics(batch, &stats);
-  UpdateActor(batch, noise, &stats);
+  gradients_ ? LearnByGradients(batch, noise, next_noise, &stats) : LearnFused(batch, noise, next_noise, &stats);
   temperature_.Step(-stats.entropy, options_.alpha_lr);
   if (++updates_ % static_cast<uint64_t>(options_.target_update_interval) == 0) critics_.MixTargets(options_.tau);
   return stats;

@@ -1,14 +1,16 @@
 // Gradient steps of SAC (Haarnoja et al., arXiv 1812.05905) with two critics and a learned temperature, in the order of
-// Stable-Baselines3: critics, actor, temperature, target networks. Losses and gradients are fused on the CPU. T is float, or
-// double for tests.
+// Stable-Baselines3: critics, actor, temperature, target networks. Losses and gradients are fused on the CPU, or computed by
+// LibTorch. T is float, or double for tests.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "net.hpp"
+#include "off_policy/gradients.hpp"
 #include "off_policy/twin_critics.hpp"
 #include "temperature.hpp"
 
@@ -24,12 +26,22 @@ struct UpdateStats {
   double critic_loss, actor_loss, alpha, entropy, q;
 };
 
+using Part = TorchPart<ActorCriticGradients<float>, Net, TrainerOptions>;  // learner_sac_torch.so
+
 template <class T>
 class Trainer {
  public:
+  using Part = sac::Part;
+
   // Starts with parameters 0. `hint` ends errors about numbers that are not finite.
   Trainer(const Net& net, const TrainerOptions& options, const Temperature& temperature, Parallel parallel,
           const std::string& hint);
+
+  // Updates then use these gradients instead of the fused ones.
+  void UseGradients(std::unique_ptr<ActorCriticGradients<T>> gradients) {
+    gradients_ = std::move(gradients);
+    critics_.LearnElsewhere();
+  }
 
   // After changes of the parameters from outside; targets start as copies of the critics with `copy_targets`.
   void Refresh(bool copy_targets);
@@ -41,6 +53,7 @@ class Trainer {
   const std::vector<T>& errors() const { return critics_.errors(); }
 
   const Net& net() const { return net_; }
+  const TrainerOptions& options() const { return options_; }
   Optimizer<T>& actor() { return actor_; }
   const Optimizer<T>& actor() const { return actor_; }
   Optimizer<T>& critics() { return critics_.optimizer(); }
@@ -61,6 +74,8 @@ class Trainer {
     std::vector<T> action;  // [n, actions], in [-1, 1]
     std::vector<T> logp;    // [n]
   };
+  void LearnFused(const Batch<T>& batch, const T* noise, const T* next_noise, UpdateStats* stats);
+  void LearnByGradients(const Batch<T>& batch, const T* noise, const T* next_noise, UpdateStats* stats);
   void Draw(const T* obs, const T* noise, int64_t n, bool keep, Drawn* out);
   void Targets(const Batch<T>& batch);
   void ActorGradient(const Batch<T>& batch, const T* noise);
@@ -73,6 +88,7 @@ class Trainer {
   Temperature temperature_;
   Optimizer<T> actor_;
   TwinCritics<T> critics_;
+  std::unique_ptr<ActorCriticGradients<T>> gradients_;  // NULL: fused
   PackedTower<T> actor_weights_;
   Drawn drawn_, next_;
   std::vector<T> y_, dq_;  // targets of the critics; dQ/da [n, actions]

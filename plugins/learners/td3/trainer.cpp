@@ -69,17 +69,37 @@ void Trainer<T>::UpdateActor(const Batch<T>& batch, UpdateStats* stats) {
 }
 
 template <class T>
-UpdateStats Trainer<T>::Update(const Batch<T>& batch, const T* noise) {
-  UpdateStats stats{};
-  stats.actor_stepped = ++updates_ % static_cast<uint64_t>(options_.policy_delay) == 0;
-  parallel_(stats.actor_stepped ? 2 : 1, [&](uint64_t which) { which == 0 ? ChooseNext(batch, noise) : ChoosePresent(batch); });
+void Trainer<T>::LearnFused(const Batch<T>& batch, const T* noise, UpdateStats* stats) {
+  parallel_(stats->actor_stepped ? 2 : 1,
+            [&](uint64_t which) { which == 0 ? ChooseNext(batch, noise) : ChoosePresent(batch); });
   critics_.EvaluateTargets(batch, next_.action.data());
   Grow(&y_, batch.n);
   for (int64_t i = 0; i < batch.n; ++i) y_[i] = batch.reward[i] + batch.discount[i] * critics_.TargetValue(i);
   const auto step = critics_.Update(batch, y_.data(), options_.critic_lr, options_.grad_clip);
-  stats.critic_loss = step.loss, stats.q = step.q;
+  stats->critic_loss = step.loss, stats->q = step.q;
+  if (stats->actor_stepped) UpdateActor(batch, stats);
+}
+
+template <class T>
+void Trainer<T>::LearnByGradients(const Batch<T>& batch, const T* noise, UpdateStats* stats) {
+  const typename ActorCriticGradients<T>::Params params = {actor_.params(), actor_target_.data(), critics().params(),
+                                                           targets().data()};
+  const auto [loss, q] =
+      gradients_->Critics(batch, {nullptr, noise, 0}, params, critics().gradient(), critics_.errors(batch.n));
+  critics_.StepAlong(loss, options_.critic_lr, options_.grad_clip);
+  stats->critic_loss = loss, stats->q = q;
+  if (!stats->actor_stepped) return;
+  stats->actor_loss = gradients_->Actor(params, actor_.gradient()).loss;
+  Descend(options_.lr, options_.grad_clip, stats->actor_loss, parallel_, &actor_);
+  actor_weights_.Pack(net_.actor, actor_.params(), true);
+}
+
+template <class T>
+UpdateStats Trainer<T>::Update(const Batch<T>& batch, const T* noise) {
+  UpdateStats stats{};
+  stats.actor_stepped = ++updates_ % static_cast<uint64_t>(options_.policy_delay) == 0;
+  gradients_ ? LearnByGradients(batch, noise, &stats) : LearnFused(batch, noise, &stats);
   if (!stats.actor_stepped) return stats;
-  UpdateActor(batch, &stats);
   critics_.MixTargets(options_.tau);
   nn::Mix(options_.tau, actor_.params(), net_.actor_size, actor_target_.data());
   actor_target_weights_.Pack(net_.actor, actor_target_.data(), false);

@@ -1,13 +1,15 @@
 // Gradient steps of TD3 (Fujimoto et al., arXiv 1802.09477), in the order of Stable-Baselines3: critics; in each
-// policy_delay-th step then the actor and all target networks. Losses and gradients are fused on the CPU. T is float, or double
-// for tests.
+// policy_delay-th step then the actor and all target networks. Losses and gradients are fused on the CPU, or computed by
+// LibTorch. T is float, or double for tests.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "net.hpp"
+#include "off_policy/gradients.hpp"
 #include "off_policy/twin_critics.hpp"
 
 namespace backplane::td3 {
@@ -25,11 +27,21 @@ struct UpdateStats {
   double actor_loss;  // of the actor's step
 };
 
+using Part = TorchPart<ActorCriticGradients<float>, Net, TrainerOptions>;  // learner_td3_torch.so
+
 template <class T>
 class Trainer {
  public:
+  using Part = td3::Part;
+
   // Starts with parameters 0. `hint` ends errors about numbers that are not finite.
   Trainer(const Net& net, const TrainerOptions& options, const Parallel& parallel, const std::string& hint);
+
+  // Updates then use these gradients instead of the fused ones.
+  void UseGradients(std::unique_ptr<ActorCriticGradients<T>> gradients) {
+    gradients_ = std::move(gradients);
+    critics_.LearnElsewhere();
+  }
 
   // After changes of the parameters from outside; targets start as copies with `copy_targets`.
   void Refresh(bool copy_targets);
@@ -43,6 +55,7 @@ class Trainer {
   const std::vector<T>& errors() const { return critics_.errors(); }
 
   const Net& net() const { return net_; }
+  const TrainerOptions& options() const { return options_; }
   Optimizer<T>& actor() { return actor_; }
   const Optimizer<T>& actor() const { return actor_; }
   Optimizer<T>& critics() { return critics_.optimizer(); }
@@ -62,6 +75,8 @@ class Trainer {
     std::vector<T> action;  // [n, actions], in [-1, 1]
   };
 
+  void LearnFused(const Batch<T>& batch, const T* noise, UpdateStats* stats);
+  void LearnByGradients(const Batch<T>& batch, const T* noise, UpdateStats* stats);
   void ChooseNext(const Batch<T>& batch, const T* noise);
   void ChoosePresent(const Batch<T>& batch);
   void UpdateActor(const Batch<T>& batch, UpdateStats* stats);
@@ -71,6 +86,7 @@ class Trainer {
   Parallel parallel_;
   Optimizer<T> actor_;
   TwinCritics<T> critics_;
+  std::unique_ptr<ActorCriticGradients<T>> gradients_;  // NULL: fused
   std::vector<T> actor_target_;
   PackedTower<T> actor_weights_, actor_target_weights_;
   Chosen present_, next_;

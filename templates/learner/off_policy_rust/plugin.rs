@@ -3,7 +3,7 @@
 
 use backplane::abi::BP_E_INVALID_ARG;
 use backplane::learner::abi::{BP_E_NUMERIC, BP_PURPOSE_LEARNER};
-use backplane::learner::{Failure, OffPolicy, Reader, Replay, Schedule, Setup, Transition, Writer};
+use backplane::learner::{Actor, Failure, OffPolicy, Reader, Replay, Schedule, Setup, Transition, Writer};
 use backplane::{export_learner, seed, About, Opt, Options, Rng};
 
 /// A multi-layer perceptron with ReLU between its layers, its gradient, and Adam. One sample at a time, which is slow but short.
@@ -205,6 +205,14 @@ impl Sac {
         self.log_alpha -= self.lr * self.alpha_m / (1.0 - 0.9_f64.powf(t)) / deviation;
     }
 
+    /// Places of the actor's numbers, so that its means come before its deviations, as layers of a perceptron of their own.
+    fn policy_order(&self) -> Vec<usize> {
+        let (hidden, n) = (self.actor.sizes[2], self.outputs);
+        let head = self.actor.weights.len() - (hidden + 1) * 2 * n;
+        let half = |from: usize| (0..=hidden).flat_map(move |row| (0..n).map(move |k| head + row * 2 * n + from + k));
+        (0..head).chain(half(0)).chain(half(n)).collect()
+    }
+
     fn nets(&self) -> [&Net; 5] {
         let ([c1, c2], [t1, t2]) = (&self.critics, &self.targets);
         [&self.actor, c1, c2, t1, t2]
@@ -303,6 +311,32 @@ impl OffPolicy for Sac {
             *number = from.f64()?;
         }
         Ok(())
+    }
+
+    fn save_policy(&self, out: &mut Writer) {
+        let actor: Vec<f32> = self.policy_order().iter().map(|at| self.actor.weights[*at]).collect();
+        out.numbers(&actor);
+        self.nets()[1..].iter().for_each(|net| out.numbers(&net.weights));
+        out.f64(self.log_alpha);
+    }
+
+    fn load_policy(&mut self, from: &mut Reader) -> Result<(), Failure> {
+        let order = self.policy_order();
+        let mut actor = vec![0.0; order.len()];
+        from.numbers(&mut actor)?;
+        order.iter().zip(&actor).for_each(|(at, number)| self.actor.weights[*at] = *number);
+        let ([c1, c2], [t1, t2]) = (&mut self.critics, &mut self.targets);
+        for net in [c1, c2, t1, t2] {
+            from.numbers(&mut net.weights)?;
+        }
+        self.log_alpha = from.f64()?;
+        Ok(())
+    }
+
+    fn actor(&self) -> Option<Actor> {
+        let mut sizes = self.actor.sizes.clone();
+        sizes[3] = self.outputs; // the means
+        Some(Actor { sizes, activation: "relu" })
     }
 }
 

@@ -49,3 +49,4 @@ run "$cmake" --build all --parallel 2
 run all/step
 run backplane plugin describe env.my_robot --plugin-path all
 run "$CC" -I"$(backplane sdk --includedir)" -c step.c
+run test -f "$(backplane sdk --sharedir)/configs/quickstart.yaml" -a -x "$(backplane sdk --sharedir)/build_corpus"

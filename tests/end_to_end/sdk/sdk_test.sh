@@ -79,6 +79,7 @@ cd "$work/new"
 "$backplane" new env my_env > "$work/new.log"
 "$backplane" new env my_c_env --lang c >> "$work/new.log"
 "$backplane" new env my_team --agents >> "$work/new.log"
+"$backplane" new env my_wrapper --wrapper >> "$work/new.log"
 "$backplane" new learner my_learner >> "$work/new.log"
 "$backplane" new learner my_off_policy --off-policy >> "$work/new.log"
 ! command -v rustc > /dev/null || "$backplane" new learner my_rust --off-policy --lang rust >> "$work/new.log"
@@ -102,6 +103,7 @@ rename() {  # FILE OLD...
 rename my_env/plugin.cpp Point x v dt reset_range Observe
 rename my_c_env/plugin.c row x v Create Observe
 rename my_team/plugin.cpp Meeting x kRobots ToOthers Spread
+rename my_wrapper/plugin.cpp SmoothReward average_ per_row_ weight_
 rename my_task/plugin.cpp Pole PoleTerms max_angle upright way
 rename my_learner/plugin.cpp CrossEntropy Distribution mean spread now_ Weight
 rename my_off_policy/plugin.cpp SoftActorCritic Joint LearnValue log_alpha_ low_

@@ -108,7 +108,7 @@ class ALoop : public testing::Test {
     MonitorHost monitors(sinks_);
     MetricsHub metrics;
     StatusWriter status{std::filesystem::path()};
-    TrialThreads threads(spec_.experiment.rollout, true);
+    TrialThreads threads(spec_.experiment.rollout, {.calls = true, .steps = true});
     CheckpointFolder checkpoints(spec_.checkpoint_dir, spec_.trial_id);
     TrialLoop loop({spec_, env, learner, nullptr, monitors, metrics, status, cancelled_, threads, checkpoints, 1, 1});
     loop.Run();

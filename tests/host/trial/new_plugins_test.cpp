@@ -69,7 +69,7 @@ TEST_F(NewPlugins, AreOmittedWithAReasonIfTheProgramFails) {
   const auto why_not = [&](const std::string& script, std::chrono::milliseconds limit = 60s) {
     const TriedPlugins tried = Try(script, limit);
     EXPECT_TRUE(tried.broken.empty());
-    EXPECT_THAT(tried.not_tried, StartsWith("skipping the fast cases of plugin files that were never validated: "));
+    EXPECT_THAT(tried.not_tried, StartsWith("skipping the quick checks of new plugin files: "));
     return tried.not_tried;
   };
   EXPECT_THAT(why_not("exit 7"), HasSubstr("validated: backplane-validate ended with exit code 7"));

@@ -68,6 +68,31 @@ TEST(PolicyArrays, StandWhereTheFormNamesThem) {
   EXPECT_EQ(At<double>(policy, 64), 9);
 }
 
+// Both forms have parts with the same outputs.
+TEST(PolicyArrays, FillPartsOfAnActionOnlyIfTheyAreTheLearners) {
+  nlohmann::json form = nlohmann::json::parse(kForm);
+  form.erase("log_std");
+  form["head"] = {{"kind", "several"},
+                  {"parts",
+                   {{{"action", "move"}, {"kind", "continuous"}, {"low", {-1}}, {"high", {nullptr}}},
+                    {{"action", "lamp"}, {"kind", "bits"}, {"count", 1}}}}};
+  auto arrays = WholeArrays();
+  arrays.erase("log_std");
+  arrays["head"] = Text("several");
+  EXPECT_THAT(WhyRejected(arrays, form.dump().c_str()), HasSubstr("parts: expected this array, got none"));
+  arrays["action.low"] = Numbers({1}, {-2}), arrays["action.high"] = Numbers({1}, {INFINITY});
+  arrays["action.squash"] = Numbers({}, {0});
+  arrays["parts"] = Text(R"([{"action": "move", "kind": "continuous", "first": 0, "at": 0, "count": 1},
+                             {"action": "lamp", "kind": "bits", "first": 1, "at": 0, "count": 1}])");
+  EXPECT_EQ(WhyRejected(arrays, form.dump().c_str()), "accepted");
+  EXPECT_EQ(At<float>(Filled(arrays, form.dump().c_str()), 20), 6.0F);
+  arrays["parts"] = Text(R"([{"action": "gear", "kind": "discrete", "count": 1, "sizes": [2]}])");
+  EXPECT_THAT(WhyRejected(arrays, form.dump().c_str()),
+              HasSubstr("parts: expected move (1 numbers), lamp (1 bits), got gear (choices of 2)"));
+  arrays["parts"] = Text("[{");
+  EXPECT_THAT(WhyRejected(arrays, form.dump().c_str()), HasSubstr("parts"));
+}
+
 TEST(PolicyArrays, RejectsArraysThatAreMissingLeftOverOrOfAnotherShape) {
   for (const auto& [name, array] : WholeArrays()) {
     if (name == "log_std") continue;  // the learner's own deviations stay

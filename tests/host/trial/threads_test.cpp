@@ -16,7 +16,7 @@ namespace {
 TEST(TrialThreads, UseTheNumberInTheFileForBoth) {
   RolloutConfig rollout;
   rollout.threads = 3;
-  const TrialThreads threads(rollout, true);
+  const TrialThreads threads(rollout, {.calls = true, .steps = true});
   EXPECT_EQ(threads.all(), 3u);
   EXPECT_EQ(threads.collecting(), 3u) << "however few env runners there are";
 }
@@ -24,17 +24,27 @@ TEST(TrialThreads, UseTheNumberInTheFileForBoth) {
 TEST(TrialThreads, CollectOnOneThreadForAPluginOfOneThread) {
   RolloutConfig rollout;
   rollout.threads = 3;
-  TrialThreads threads(rollout, false);
+  TrialThreads threads(rollout, {.calls = false, .steps = false});
   EXPECT_EQ(threads.all(), 3u);
   EXPECT_EQ(threads.collecting(), 1u);
+  EXPECT_EQ(threads.stepping(), 1u);
   EXPECT_EQ(threads.collectors().threads, 1u);
+}
+
+TEST(TrialThreads, StepOnAllThreadsIfOnlyTheLearnerNeedsOne) {
+  RolloutConfig rollout;
+  rollout.threads = 3;
+  TrialThreads threads(rollout, {.calls = false, .steps = true});
+  EXPECT_EQ(threads.collecting(), 1u);
+  EXPECT_EQ(threads.stepping(), 3u);
+  EXPECT_EQ(threads.callers().threads, 1u);
 }
 
 TEST(TrialThreads, DefaultToRunnersAndCores) {
   RolloutConfig rollout;
   for (const uint64_t runners : {uint64_t{1}, uint64_t{2}, uint64_t{1000}}) {
     rollout.num_env_runners = runners;
-    const TrialThreads threads(rollout, true);
+    const TrialThreads threads(rollout, {.calls = true, .steps = true});
     EXPECT_EQ(threads.all(), GrantedCores());
     EXPECT_EQ(threads.collecting(), std::min<uint64_t>(runners, GrantedCores()));
     EXPECT_EQ(threads.clocks().size(), threads.all());
@@ -44,7 +54,7 @@ TEST(TrialThreads, DefaultToRunnersAndCores) {
 TEST(TrialThreads, SharedPhaseCountsAllThreadsInTheTable) {
   RolloutConfig rollout;
   rollout.threads = 2;
-  TrialThreads threads(rollout, /*rows_concurrent=*/false);
+  TrialThreads threads(rollout, {.calls = false, .steps = false});
   const int64_t start = NowNs();
   {
     const PhaseSpan span(threads.clocks()[0], Phase::kUpdateBackward);

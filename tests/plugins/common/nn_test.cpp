@@ -226,15 +226,18 @@ TEST(Adam, AgreesWithTheReference) {
   }
 }
 
+// In the square layer little of the last vectors is left after the first projection.
 TEST(Layers, FirstWeightsAreOrthogonal) {
-  const Layer layer{3, 5, 0, 15};
-  std::vector<float> p(20);
-  InitLayer(layer, std::sqrt(2.0), true, 1, p.data());
-  for (int a = 0; a < 3; ++a) {
-    for (int b = 0; b < 3; ++b) {
-      double dot = 0;
-      for (int j = 0; j < 5; ++j) dot += p[a * 5 + j] * p[b * 5 + j];
-      EXPECT_NEAR(dot, a == b ? 2 : 0, 1e-6);
+  for (const auto& [in, out] : {std::pair{3, 5}, {19, 37}, {60, 60}}) {
+    const Layer layer{in, out, 0, in * out};
+    std::vector<float> p(in * out + out);
+    InitLayer(layer, std::sqrt(2.0), true, 1, p.data());
+    for (int a = 0; a < in; ++a) {
+      for (int b = 0; b < in; ++b) {
+        double dot = 0;
+        for (int j = 0; j < out; ++j) dot += double{p[a * out + j]} * p[b * out + j];
+        EXPECT_NEAR(dot, a == b ? 2 : 0, 1e-6) << in << " x " << out << ": " << a << ", " << b;
+      }
     }
   }
 }

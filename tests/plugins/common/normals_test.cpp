@@ -34,6 +34,16 @@ TEST(Normals, AreBoxMullerOfPhiloxBlocks) {
   }
 }
 
+TEST(Normals, EqualTheGeneratorInBulk) {
+  bp_rng one{0x1234567890, 5}, bulk = one;
+  for (const int64_t n : {1, 8, 19, 100}) {
+    std::vector<double> out(n);
+    FillNormals(&bulk, n, out.data());
+    for (int64_t i = 0; i < n; ++i) ASSERT_EQ(out[i], bp_rng_normal(&one)) << i << " of " << n;
+    ASSERT_EQ(bulk.n, one.n);
+  }
+}
+
 TEST(Normals, AreAFunctionOfKeyAndPlace) {
   const std::vector<float> whole = Normals(7, 0, 1000);
   for (int64_t begin : {0, 64, 448}) {

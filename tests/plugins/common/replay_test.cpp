@@ -113,6 +113,20 @@ TEST(Replay, WrapsWithoutAGapAndWithEnoughSlack) {
     EXPECT_EQ(*ring.replay.At(frame, 0).Obs<float>(), static_cast<float>(frame));
 }
 
+// Two intervals of 100 iterations, unless that takes more than 64 MiB and a quarter of the ring, or 1 GiB.
+TEST(Replay, HasRoomForCheckpointsEvery100Iterations) {
+  constexpr uint64_t kMib = BP_FILE_BLOCK;
+  const auto iterations = [](uint64_t ring_bytes, uint64_t iteration_bytes) {
+    return static_cast<double>(bp_replay_slack_bytes(ring_bytes, iteration_bytes) - 2 * kMib) /
+           static_cast<double>(iteration_bytes);
+  };
+  EXPECT_EQ(iterations(100, 1000), 200);
+  EXPECT_EQ(iterations(168 * kMib, kMib), 64);
+  EXPECT_EQ(iterations(400 * kMib, kMib), 100);
+  EXPECT_EQ(iterations(100'000 * kMib, 10 * kMib), 102);
+  EXPECT_EQ(iterations(100 * kMib, 30 * kMib), 3) << "the least of a file";
+}
+
 // No byte that may be read is among the next `slack_bytes` bytes written.
 TEST(Replay, KeepsReadableFramesOutOfTheSlack) {
   Ring ring(50, 3, 40);

@@ -262,7 +262,7 @@ TEST(Pltrdy, ATextOfDotsCountsNothing) {
 TEST(Options, RejectsImpossibleValuesWithTheirReason) {
   EXPECT_THAT(Refusal(Options("nowhere.tsv")),
               HasSubstr("does not exist; to make the corpus of package descriptions and its tokenizer: "
-                        "plugins/envs/summarization/build_corpus --out "));
+                        "$(backplane sdk --sharedir)/build_corpus --out "));
   EXPECT_THAT(Refusal({{"data", files().File("english.tsv")}, {"tokenizer", "nowhere.model"}}),
               HasSubstr("tokenizer: 'nowhere.model' does not exist"));
   EXPECT_THAT(Refusal(Options("lines.txt")), HasSubstr("expected a name that ends in .csv, .tsv or .jsonl, got '"));

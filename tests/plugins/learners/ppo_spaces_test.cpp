@@ -92,8 +92,11 @@ TEST(PpoSpaces, LoadsOnlyStatesOfItsSpaces) {
   Trial without({kObs, Choices(), kBitsOf});
   EXPECT_EQ(without.Load(saved), BP_E_INVALID_ARG);
   EXPECT_THAT(without.error(), HasSubstr("64 images"));
-  EXPECT_EQ(one.PolicyForm(), R"({"kind":"images"})");
-  EXPECT_THAT(without.PolicyForm(), HasSubstr(R"("head":{"kind":"several"})"));
+  EXPECT_THAT(one.PolicyForm(), HasSubstr(R"({"kind":"images","images":[{"channel":"picture","height":36,"width":40,)"
+                                          R"("channels":2,"planar":true,"layers":[{"kernel":8,"stride":4,"in":128,"out":32,)"));
+  EXPECT_THAT(without.PolicyForm(),
+              HasSubstr(R"("head":{"kind":"several","parts":[{"action":"action","kind":"discrete","choices":[3,2,4]},)"
+                        R"({"action":"action/bits","kind":"bits","count":3}]})"));
 }
 
 // The actor of SeveralActions with images, compared with the outputs of a separate pass.

@@ -155,13 +155,37 @@ TEST(SavedMappo, IsReadAndHeldToItsShape) {
     b.U({2}).F({0.5f, -1}).U({2}).F({0, 0.25f}).U({2}).F({1, 2}).U({7});
     return b.D({-0.5, q, d}).U({11, 13}).text;
   };
-  const auto read = [&](const bp::Reader& reader) { mappo::ReadState(reader, shape, &optimizer, &norm, &counters); };
+  const auto read = [&](const bp::Reader& reader) { mappo::ReadState(reader, {shape}, &optimizer, {&norm}, &counters); };
   CheckBytes(state(2, 0.5), 11, read,
-             [&](const bp::Writer& writer) { mappo::WriteState(writer, shape, optimizer, norm, counters); });
+             [&](const bp::Writer& writer) { mappo::WriteState(writer, {shape}, optimizer, {&norm}, counters); });
   EXPECT_EQ(norm.mean(), -1);
   EXPECT_EQ(counters.version, 13u);
   EXPECT_THAT(Refusal(state(-2, 0.5), read), HasSubstr("statistics of returns"));
   EXPECT_THAT(Refusal(state(2, kNaN), read), HasSubstr("statistics of returns"));
+}
+
+TEST(SavedMappo, WithGroupsHasAHeaderPerGroup) {
+  const auto shape = [](int64_t obs) {
+    return mappo::ShapeOf(mappo::Net({.obs = obs, .state = 0, .actions = 3, .hidden = {5}, .vf_hidden = {7}}));
+  };
+  on_policy::Optimizer<float> optimizer(2, "");
+  mappo::ValueNorm norms[2];
+  mappo::Counters counters{};
+  Bytes b;
+  b.U({0x474F50504D5042, 2, 0x314F50504D5042, 1, 4, 0, 3, 1, 5, 1, 7, 0x314F50504D5042, 1, 6, 0, 3, 1, 5, 1, 7});
+  b.U({2}).F({0.5f, -1}).U({2}).F({0, 0.25f}).U({2}).F({1, 2}).U({7});
+  const std::string state = b.D({-0.5, 2, 0.5}).D({3, 20, 1}).U({11, 13}).text;
+  const auto reads = [&](const mappo::SavedShapes& shapes) {
+    return [&, shapes](const bp::Reader& reader) {
+      mappo::ReadState(reader, shapes, &optimizer, {&norms[0], &norms[1]}, &counters);
+    };
+  };
+  CheckBytes(state, 21, reads({shape(4), shape(6)}), [&](const bp::Writer& writer) {
+    mappo::WriteState(writer, {shape(4), shape(6)}, optimizer, {&norms[0], &norms[1]}, counters);
+  });
+  EXPECT_EQ(norms[1].mean(), 3);
+  EXPECT_THAT(Refusal(state, reads({shape(4), shape(5)})), HasSubstr("observation size: expected 5, got 6"));
+  EXPECT_THAT(Refusal(state, reads({shape(4), shape(6), shape(1)})), HasSubstr("number of groups: expected 3, got 2"));
 }
 
 TEST(SavedMappo, WithOtherActionsNamesTheDistributions) {

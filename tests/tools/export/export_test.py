@@ -112,6 +112,83 @@ class Net:
         return json.dumps(about).encode() + b"\n" + self.data[: about["policy_bytes"]] + b"".join(parts)
 
 
+class Mixed:
+    """Numbers, three choices with a mask and bits, chosen from two channels of numbers and perhaps images, in double precision."""
+
+    PARTS = [{"action": "move", "kind": "continuous", "low": [-0.2, None], "high": [0.2, 0.1]}, {"action": "gear", "kind": "discrete", "choices": [3]},
+             {"action": "lamps", "kind": "bits", "count": 3}, {"action": "tools", "kind": "discrete", "choices": [2, 4]}]
+    OUTPUTS = 2 + 3 + 3 + 6
+
+    def __init__(self, shapes=(), seed=3):
+        draw, self.data, self.shapes = random.Random(seed), b"head", shapes
+        single = lambda x: struct.unpack("f", struct.pack("f", x))[0]
+
+        def layer(n, m, **more):
+            weight, bias = [single(draw.gauss(0, (2 / n) ** 0.5)) for _ in range(n * m)], [single(draw.gauss(0, 0.1)) for _ in range(m)]
+            at = len(self.data)
+            self.data += struct.pack(f"<{n * m + m}f", *weight, *bias)
+            return {"in": n, "out": m, "weight": at, "bias": at + 4 * n * m, **more}, (n, m, weight, bias)
+
+        self.images, described = [], []
+        for k, (height, width, channels, planar) in enumerate(shapes):
+            layers = [layer(16 * channels, 5, kernel=4, stride=2), layer(4 * 5, 6, kernel=2, stride=1)]
+            rows, columns = (height - 4) // 2, (width - 4) // 2  # of the second result
+            dense = layer(rows * columns * 6, 7)
+            self.images.append(([one[1] for one in layers], dense[1]))
+            described.append({"channel": f"view{k}", "height": height, "width": width, "channels": channels, "planar": planar,
+                              "layers": [one[0] for one in layers], "dense": dense[0]})
+        layers = [layer(5 + 7 * len(shapes), 8), layer(8, self.OUTPUTS)]
+        self.layers = [one[1] for one in layers]
+        self.form = {"kind": "images" if shapes else "mlp", "obs": ["a", "b"], "action": "move", "mask": "flags", "dtype": "float32", "activation": "relu",
+                     "layers": [one[0] for one in layers], "normalizer": None, "head": {"kind": "several", "parts": self.PARTS}}
+        if shapes:
+            self.form["images"] = described
+        self.inputs = [[single(draw.gauss(0, 1)) for _ in range(5)] for _ in range(ACTS)]
+        self.pixels = [[[draw.randrange(256) for _ in range(h * w * c)] for h, w, c, _ in shapes] for _ in range(ACTS)]
+        self.masks = [[1] * 9 if i % 2 else [0, 1, 1, 0, 1, 1, 0, 0, 1] for i in range(ACTS)]
+
+    @staticmethod
+    def dense(x, n, m, weight, bias, relu=True):
+        y = [bias[b] + sum(x[a] * weight[a * m + b] for a in range(n)) for b in range(m)]
+        return [max(0.0, value) for value in y] if relu else y
+
+    def seen(self, shape, layers, pixels):
+        """The features of an image; its channels are the last dimension of every array here."""
+        height, width, channels, planar = shape
+        at = lambda y, x, c: pixels[(c * height + y) * width + x if planar else (y * width + x) * channels + c] / 255
+        image = [[[at(y, x, c) for c in range(channels)] for x in range(width)] for y in range(height)]
+        for one, kernel, stride in zip(layers[0], (4, 2), (2, 1)):
+            ys, xs = (range(0, len(side) - kernel + 1, stride) for side in (image, image[0]))
+            order = ((lambda y, x: [image[y + i][x + j][c] for c in range(channels) for i in range(kernel) for j in range(kernel)]) if planar else
+                     (lambda y, x: [number for i in range(kernel) for j in range(kernel) for number in image[y + i][x + j]]))
+            image, planar = [[self.dense(order(y, x), *one) for x in xs] for y in ys], False
+        return self.dense(sum(sum(image, []), []), *layers[1])
+
+    def act(self, i):
+        x = sum((self.seen(*each) for each in zip(self.shapes, self.images, self.pixels[i])), []) + self.inputs[i]
+        x = self.dense(self.dense(x, *self.layers[0]), *self.layers[1], relu=False)
+        best = lambda first, size, flag: max(range(size), key=lambda k: (self.masks[i][flag + k], x[first + k]))
+        return {"move": [min(0.2, max(-0.2, x[0])), min(0.1, x[1])], "gear": [best(2, 3, 0)], "lamps": [int(value > 0) for value in x[5:8]],
+                "tools": [best(8, 2, 3), best(10, 4, 5)]}
+
+    def record(self, change=lambda actions: None):
+        actions = [self.act(i) for i in range(ACTS)]
+        change(actions)
+        columns = [("a", "f", "float32", [2], [x[:2] for x in self.inputs]), ("b", "f", "float32", [3, 1], [x[2:] for x in self.inputs])]
+        for k, (height, width, channels, planar) in enumerate(self.shapes):
+            shape = [channels, height, width] if planar else [height, width, channels]
+            columns.append((f"view{k}", "B", "uint8", shape, [act[k] for act in self.pixels]))
+        columns.append(("flags", "B", "uint8", [9], self.masks))
+        columns += [(name, code, dtype, [len(actions[0][name])], [action[name] for action in actions])
+                    for name, code, dtype in (("move", "f", "float32"), ("gear", "i", "int32"), ("lamps", "B", "uint8"), ("tools", "i", "int32"))]
+        channels = [{"name": name, "scope": "row", "space": "discrete" if name == "gear" else "other", "dtype": dtype, "shape": shape, "low": [], "high": [],
+                     "bytes": math.prod(shape) * struct.calcsize(code)} for name, code, dtype, shape, _ in columns]
+        about = {"experiment": "by hand", "trial": "0123", "env": "env.none", "learner": "learner.none", "iterations": 3, "form": self.form,
+                 "policy_bytes": len(self.data), "acts": ACTS, "step_s": 0.02, "channels": channels}
+        acts = [struct.pack(f"<{len(values) * len(values[0])}{code}", *sum(values, [])) for _, code, _, _, values in columns]
+        return json.dumps(about).encode() + b"\n" + self.data + b"".join(acts)
+
+
 class Export(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -146,6 +223,33 @@ class Export(unittest.TestCase):
         self.expect_whole(Net([6, 4], head="discrete", memory=9), r"50 of 50 choices|50 states")
         self.assertIn("9 float32 numbers, which each call reads", (self.folder / "made/policy.md").read_text())
         self.assertIn("#define POLICY_STATE 9", (self.folder / "made/policy.h").read_text())
+
+    def test_actions_of_several_kinds(self):
+        self.expect_whole(Mixed(), r"50 (actions .* at most \d\.\de-0[6-9] )|50 of 50 choices")
+        self.assertIn("policy_act(const float obs[POLICY_OBS], const unsigned char *mask, float numbers[POLICY_NUMBERS], int choices[POLICY_CHOICES])",
+                      (self.folder / "made/policy.h").read_text())
+        page = (self.folder / "made/policy.md").read_text()
+        self.assertIn("2 choices (`tools`) from 0 to 1, 3, each with the largest of its outputs. From `choices[4]` on.", page)
+        self.assertIn("3 bits (`lamps`), each 0 or 1. From `choices[1]` on.", page)
+        self.assertIn("`mask` holds 9 flags", page)
+
+    def test_images_of_both_layouts(self):
+        self.expect_whole(Mixed([(12, 10, 2, False), (10, 14, 3, True)]), r"50 (actions .* at most \d\.\de-0[6-9] )|50 of 50 choices")
+        self.assertIn("#define POLICY_PIXELS 660", (self.folder / "made/policy.h").read_text())
+        self.assertIn("| bytes | `view1` 3x10x14 | pixels |", (self.folder / "made/policy.md").read_text())
+
+    def test_a_wrong_choice_or_bit_is_an_error(self):
+        for name, at in (("gear", 0), ("lamps", 2), ("tools", 1)):
+            run = self.export(Mixed().record(lambda actions: actions[9][name].__setitem__(at, 1 - min(1, actions[9][name][at]))))
+            self.assertEqual(1, run.returncode, name + run.stdout)
+            self.assertIn("49 of 50 choices are the trial's", run.stdout)
+
+    def test_parts_that_do_not_fit_are_an_error(self):
+        net = Mixed()
+        net.form["head"] = {"kind": "several", "parts": net.PARTS[1:]}
+        run = self.export(net.record())
+        self.assertEqual(1, run.returncode, run.stdout)
+        self.assertIn("expected an action of 14 outputs, got one of 12", run.stderr)
 
     def test_a_wrong_state_is_an_error(self):
         run = self.export(Net([5, 16, 3], memory=6).record(state_shift=1e-4))
@@ -206,7 +310,7 @@ class Export(unittest.TestCase):
         net.form["kind"] = "lstm"
         run = self.export(net.record())
         self.assertEqual(1, run.returncode, run.stdout)
-        self.assertIn("expected a policy of kind mlp or gru, got 'lstm'", run.stderr)
+        self.assertIn("expected a policy of kind mlp, gru or images, got 'lstm'", run.stderr)
 
     def test_incomplete_forms_are_an_error(self):
         for part in ("head", "layers", "action", "dtype", "normalizer"):

@@ -254,6 +254,16 @@ TEST(FlawedNot, GoodPluginsHaveNoFindings) {
   Validated(FileOf("monitor_does_nothing"), "").NeedGood();
 }
 
+// A step of 64 envs takes a millisecond of CPU time in another thread.
+TEST(FlawedNot, ThreadsOfAnEnvCountInItsSpeed) {
+  Validated env(FileOf("env_flawed"), kEnv);
+  env.Give("flaw", "computes_elsewhere");
+  const CaseResult result = env.Run("steps-per-second");
+  EXPECT_EQ(result.verdict, CaseVerdict::kPassed) << result.place << ": " << result.found;
+  EXPECT_GT(result.steps_per_s, 100);
+  EXPECT_LT(result.steps_per_s, 64'000);
+}
+
 TEST(FlawedNot, AMonitorMayMakeAFolderPerAttempt) {
   Validated monitor(FileOf("env_flawed"), kMonitor);
   monitor.Give("flaw", "makes_a_folder");

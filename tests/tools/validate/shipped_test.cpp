@@ -56,7 +56,7 @@ const char* const kShipped[] = {
 
 // Each case would start an interpreter per instance, three minutes in total: tests/plugins/envs and tests/end_to_end have their
 // tests.
-const char* const kInPython[] = {"env_gymnasium", "env_pettingzoo", "monitor_python"};
+const char* const kInPython[] = {"env_gymnasium", "env_pettingzoo", "learner_python", "monitor_python"};
 
 std::string ShippedFile(const std::string& name) { return BACKPLANE_PLUGIN_DIR "/" + name + ".so"; }
 
@@ -119,6 +119,17 @@ TEST(Shipped, ALearnerIsTriedInAnEnvThatNeedsLibTorch) {
 // The env that the guide shows.
 TEST(Shipped, ARowOfSeveralAgentsKeepsEveryRule) {
   Validated(BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/env_couriers.so", "").NeedGood();
+}
+
+TEST(Shipped, GroupsOfAgentsKeepEveryRule) {
+  const Validated env(BACKPLANE_BINARY_DIR "/tests/fixtures/plugins/env_hunters.so", "");
+  env.NeedGood();
+  for (const char* name : {"learner_mappo", "learner_random"}) {
+    Validated learner(ShippedFile(name), "");
+    learner.setting.env = &env.info();
+    const CaseResult result = learner.Run("act-is-sound");
+    EXPECT_EQ(result.verdict, CaseVerdict::kPassed) << name << ": " << result.note << result.found;
+  }
 }
 
 TEST(Shipped, AreAllHere) {

@@ -4,11 +4,11 @@
 // also starts trials from it (`learner.start_from`), so it includes statistics of returns if the critic
 // uses them.
 //
-// A form of kind "mlp", a perceptron without memory, or "gru", one behind a gated recurrent unit, describes the bytes of
-// `save`, so that other programs compute the same GREEDY actions (`backplane export policy`). Offsets are bytes from the start;
-// numbers are little-endian. All members:
+// A form of kind "mlp", a perceptron without memory, "gru", one behind a gated recurrent unit, or "images", one behind
+// convolutions, describes the bytes of `save`, so that other programs compute the same GREEDY actions (`backplane export
+// policy`). Offsets are bytes from the start; numbers are little-endian. All members:
 //   "obs"         ["obs"]: channels; their numbers, flattened and converted to float32 in this order, are the net's input
-//   "action"      "action": the channel to which the action belongs
+//   "action"      "action": the channel to which the action belongs; with several, the first
 //   "mask"        a channel of allowed choices; "alive": a channel, 0 for agents whose action is 0; both absent: none
 //   "normalizer"  null, or {"rule", "count", "mean", "variance" or "squares", "epsilon", "clip" or null, "least_deviation"}:
 //   the
@@ -21,7 +21,10 @@
 //   "activation"  "tanh" or "relu", after each layer but the last
 //   "head"        {"kind": "discrete", "choices"}: the largest output, the lowest number if several are equal; or {"kind":
 //                 "continuous", "squash", "low", "high"}: the outputs; squash maps each by low + (tanh(x) + 1) / 2 * (high -
-//                 low); then limited to the bounds, of which null is no limit
+//                 low); then limited to the bounds, of which null is no limit. Or {"kind": "several", "parts"}: each part has
+//                 the next outputs and a channel "action", and is {"kind": "continuous", "low", "high"}, {"kind": "discrete",
+//                 "choices": [n, ...]}, a largest of n outputs for each number of the channel, or {"kind": "bits", "count"},
+//                 1 for outputs above 0. A mask has the flags of all their choices in this order
 // Optional members describe what only training reads, so that a trial can also start with the critic of another program:
 //   "critic"      layers of the value, like "layers"; a critic that shares the actor's hidden layers has only its own
 //   "log_std"     {"at", "count"}: offset and number of the logarithms of the actions' deviations
@@ -33,6 +36,13 @@
 //                 the state s. The new state is (1 - z) * n + z * s, with r and z the sigmoids of both layers' sums, and n =
 //                 tanh(input
 //                 + r * hidden)
+// Kind "images" has one more:
+//   "images"      [{"channel", "height", "width", "channels", "planar", "layers", "dense"}, ...]: OBS channels of uint8,
+//                 [channels, height, width] if planar, else [height, width, channels]. Their numbers / 255 are the first
+//                 layer's input. A layer {"kernel", "stride", "in", "out", "weight", "bias"} reads square patches of side
+//                 `kernel`, `stride` apart, without padding: `in` numbers in the order of its input. Its result is [y, x, out],
+//                 whose numbers `dense`, {"in", "out", "weight", "bias"}, reads. relu follows each layer. All images' results,
+//                 then the normalized input, which may be empty, are the input of "layers"
 // A learner with another net gives another kind with members of its own.
 #ifndef BACKPLANE_EXT_POLICY_H_
 #define BACKPLANE_EXT_POLICY_H_

@@ -12,7 +12,7 @@
 //
 // Limits: the spec of an env below has a TRUNCATED channel, in which the host writes the end by the time limit of that env.
 // max_episode_steps of a wrapper counts its own steps, and the host truncates there, too; 0: only the env below ends episodes.
-// max_agents and device of a wrapper's spec are ignored.
+// max_agents, groups and device of a wrapper's spec are ignored.
 //
 // Snapshots: the host saves the states of all envs of the chain. A wrapper without "bp.env.snapshot/1" has a memory that is
 // lost on resume, so the chain then starts new episodes. A wrapper without memory offers snapshots of no bytes of its own.

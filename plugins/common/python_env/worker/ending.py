@@ -7,9 +7,9 @@ ERROR_CHANNEL = {"name": "ep/error", "role": "info", "shape": (), "dtype": "f32"
 class EndingRows:
     """Plays rows, and truncates the episode of a row whose step raises or returns numbers that are not finite."""
 
-    def __init__(self, rows, arrays):
+    def __init__(self, rows, arrays, channels):
         self.rows, self.arrays = rows, arrays
-        self.numbers = {name: a for name, a in arrays.items() if name.partition("/")[0] in ("obs", "state", "reward")}
+        self.numbers = {c["name"]: arrays[c["name"]] for c in channels if c["role"] in ("obs", "state", "reward")}
         self.shown = [array for name, array in self.numbers.items() if name != "reward"]
         self.errors, self.noticed, self.last = 0, 0, None
 

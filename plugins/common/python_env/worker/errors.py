@@ -115,7 +115,7 @@ def report(error, row, kind):
     """The error as a reply: JSON with a sentence and, unless the sentence is enough, the traceback outside this file."""
     if isinstance(error, Refusal):
         said = {"row": -1, "config": True, "error": str(error)}
-    elif (call := broken_call(error)) is not None:
+    elif kind not in ("learner", "monitor") and (call := broken_call(error)) is not None:
         said = {"row": -1, "config": True, "error": f"{call}: {text_of(error)}: " + of_older_api(kind)}
     elif is_missing_package(error):
         said = {"row": -1, "config": True, "error": text_of(error) + place_of(error, of_library=False) + cure(error)}

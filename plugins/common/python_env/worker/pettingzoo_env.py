@@ -1,57 +1,134 @@
 """Part of the env processes' program: rows of pettingzoo.ParallelEnv."""
 
 
+class AgentGroup:
+    """Agents with equal spaces; their channels are named "NAME/obs" and so on, or "obs" if all agents belong to it."""
+
+    def __init__(self, agents, observed, acted):
+        self.agents, self.observed, self.acted = agents, observed, acted
+        self.name, self.number = "", 0
+
+    def place_mask(self, infos, notice):
+        """Sets the owner of the action masks: "observation", "infos" or "" if there are none."""
+        self.actions = Actions(self.acted)
+        own = [infos.get(agent) for agent in self.agents]
+        self.mask_in = "observation" if is_masked(self.observed) else "infos" if any(map(has_mask, own)) else ""
+        if not self.mask_in or isinstance(self.acted, spaces.Discrete):
+            return
+        if self.mask_in == "observation":
+            raise Refusal(f"action_mask: expected a Discrete action_space, got {type(self.acted).__name__}; use a wrapper to convert it")
+        notice("mask", "infos have an action_mask, which is ignored: it needs a Discrete action_space")
+        self.mask_in = ""
+
+    def channels(self, named, notice):
+        space = without_mask(self.observed) if self.mask_in == "observation" else self.observed
+        self.observations = Observations(space, named, notice)
+        self.is_plain = is_plain(self.observed)
+        channels = self.observations.channels() + self.actions.leaves
+        if self.mask_in:
+            flag = {"role": "action_mask", "dtype": "u8", "space": "multi_binary"}
+            channels.append({"name": "action_mask", **flag, "shape": (int(self.acted.n),)})
+        prefix = self.name and self.name + "/"
+        return [one | {"name": prefix + one["name"], "scope": "agent", "group": self.number} for one in channels]
+
+    def bind(self, arrays):
+        prefix = self.name and self.name + "/"
+        arrays = {name[len(prefix):]: array for name, array in arrays.items() if name.startswith(prefix)}
+        self.observations.bind(arrays)
+        self.taken = [arrays[leaf["name"]] for leaf in self.actions.leaves]
+        self.mask = arrays.get("action_mask")
+
+    def show(self, i, observations, infos, shown, acting):
+        """Writes the observations of the agents in `shown`, and masks of those that act next; other agents get zeros."""
+        for a, agent in enumerate(self.agents):
+            if self.mask_in:
+                self.mask[i, a] = 1
+            if agent not in shown:
+                self.observations.clear((i, a))
+                continue
+            observation = observations[agent]
+            if self.mask_in and agent in acting:
+                self.put_mask(i, a, observation if self.mask_in == "observation" else infos.get(agent, {}))
+            if self.mask_in == "observation" and self.is_plain:
+                observation = observation["observation"]
+            self.observations.put((i, a), observation)
+
+    def put_mask(self, i, a, source):
+        if "action_mask" not in source:
+            raise ValueError(f"infos of agent '{self.agents[a]}': expected an action_mask, as in reset, got {sorted(source)}")
+        mask = numpy.asarray(source["action_mask"]).reshape(-1)
+        n = int(self.acted.n)
+        if len(mask) != n:
+            raise ValueError(f"action_mask of agent '{self.agents[a]}': expected {n} flags, got {len(mask)}")
+        self.mask[i, a] = mask != 0
+
+    def choices(self, begin, end):
+        """The actions of rows [begin, end): a list of an action per agent for each."""
+        actions = self.actions.build([a[begin:end].reshape(-1, *a.shape[2:]) for a in self.taken])
+        n = len(self.agents)
+        return [actions[at:at + n] for at in range(0, n * (end - begin), n)]
+
+
+def groups_of(env):
+    """The agents by their spaces, in the order of possible_agents, which also orders the groups."""
+    groups = []
+    for agent in env.possible_agents:
+        observed, acted = env.observation_space(agent), env.action_space(agent)
+        for group in groups:
+            if group.observed == observed and group.acted == acted:
+                group.agents.append(agent)
+                break
+        else:
+            groups.append(AgentGroup([agent], observed, acted))
+    if len(groups) > 1:
+        name_groups(groups)
+    return groups
+
+
+def name_groups(groups):
+    """Names and numbers groups: "adversary" for adversary_0 and adversary_1, an agent's own name if two groups have that name."""
+    stems = [common_stem(group.agents) for group in groups]
+    for number, (group, stem) in enumerate(zip(groups, stems), start=1):
+        taken = {other.name for other in groups}
+        own = str(group.agents[0]).replace("/", "_")
+        choices = [stem if stems.count(stem) == 1 else "", own if len(group.agents) == 1 else "", f"group_{number}"]
+        group.name, group.number = next(name for name in choices if name and name not in taken), number
+
+
+def common_stem(agents):
+    """The agents' common name without its number; "" if they have none."""
+    stems = {re.sub(r"[_-]?[0-9]+$", "", str(agent)).replace("/", "_") for agent in agents}
+    return stems.pop() if len(stems) == 1 else ""
+
+
 class ParallelRows(Rows):
-    """Rows of pettingzoo.ParallelEnv: arrays have a part for each possible agent, in order."""
+    """Rows of pettingzoo.ParallelEnv: arrays have a part for each possible agent, group by group."""
 
     def describe(self, env):
-        self.agents = list(env.possible_agents)
-        observed = self.space_of_all(env.observation_space, "observation_space")
-        self.actions = Actions(self.space_of_all(env.action_space, "action_space"))
+        self.groups = groups_of(env)
+        self.agents = [agent for group in self.groups for agent in group.agents]
         first = ParallelProbe(env, "pettingzoo")  # names an older API
         first.reset(0)
-        self.mask_in = self.place_of_mask(observed, first.infos or {})
-        self.observations = Observations(without_mask(observed) if self.mask_in == "observation" else observed, self.named, self.notice)
-        self.is_plain = is_plain(observed)
+        for group in self.groups:
+            group.place_mask(first.infos or {}, self.notice)
+        self.mask_in = any(group.mask_in for group in self.groups)
         self.state_shape = self.shape_of_state(env)
         agent = {"scope": "agent", "shape": ()}
         flag = {"dtype": "u8", "space": "multi_binary", "shape": ()}
         number = {"dtype": "f32", "space": "box"}
-        channels = [channel | {"scope": "agent"} for channel in self.observations.channels()]
-        channels += [leaf | {"scope": "agent"} for leaf in self.actions.leaves]
-        if self.mask_in:
-            shape_of_mask = (int(self.actions.space.n),)
-            channels.append({"name": "action_mask", "role": "action_mask", "scope": "agent", **flag, "shape": shape_of_mask})
+        channels = [channel for group in self.groups for channel in group.channels(self.named, self.notice)]
         channels.append({"name": "alive", "role": "alive", **flag, **agent})
         if self.state_shape is not None:
             channels.append({"name": "state", "role": "state", **number, "shape": self.state_shape})
         channels.append({"name": "reward", "role": "reward", **number, **agent})
         channels += [{"name": name, "role": "info", **flag, **agent} for name in ("agent_ended", "agent_truncated")]
         channels += [{"name": name, "role": name, **flag} for name in ("terminated", "truncated")]
+        if self.has_groups():
+            channels += [{"name": f"ep/return/{group.name}", "role": "info", **number, "shape": ()} for group in self.groups]
         return channels
 
-    def space_of_all(self, space_of, what):
-        """One policy controls all agents, so their spaces must be equal."""
-        first = space_of(self.agents[0])
-        for agent in self.agents[1:]:
-            if space_of(agent) != first:
-                raise Refusal(
-                    f"{what}: expected the same space for all agents, got {first} for '{self.agents[0]}' and {space_of(agent)} for "
-                    f"'{agent}'; use a wrapper to pad them"
-                )
-        return first
-
-    def place_of_mask(self, observed, infos):
-        """The owner of the action masks: "observation", "infos" or "" if there are none."""
-        place = "observation" if is_masked(observed) else "infos" if any(map(has_mask, infos.values())) else ""
-        if not place or isinstance(self.actions.space, spaces.Discrete):
-            return place
-        if place == "observation":
-            raise Refusal(
-                f"action_mask: expected a Discrete action_space, got {type(self.actions.space).__name__}; use a wrapper to convert it"
-            )
-        self.notice("mask", "infos have an action_mask, which is ignored: it needs a Discrete action_space")
-        return ""
+    def has_groups(self):
+        return len(self.groups) > 1
 
     def shape_of_state(self, env):
         """None: the env has no method `state`. An attribute of this name is the env's own."""
@@ -68,51 +145,50 @@ class ParallelRows(Rows):
 
     def bind(self, arrays):
         self.arrays = arrays
-        self.observations.bind(arrays)
-        self.acted = [arrays[leaf["name"]] for leaf in self.actions.leaves]
+        for group in self.groups:
+            group.bind(arrays)
+        self.returns = numpy.zeros((self.n, len(self.groups)))  # of the rows' episodes so far
 
     def show(self, i, observations, infos, shown, alive, acting):
-        """Writes the observations of the agents in `shown`, and masks of those that act next; other agents get zeros."""
         arrays = self.arrays
         for a, agent in enumerate(self.agents):
             arrays["alive"][i, a] = agent in alive
-            if self.mask_in:
-                arrays["action_mask"][i, a] = 1
-            if agent not in shown:
-                self.observations.clear((i, a))
-                continue
-            observation = observations[agent]
-            if self.mask_in and agent in acting:
-                self.put_mask(i, a, observation if self.mask_in == "observation" else infos.get(agent, {}))
-            if self.mask_in == "observation" and self.is_plain:
-                observation = observation["observation"]
-            self.observations.put((i, a), observation)
+        for group in self.groups:
+            group.show(i, observations, infos, shown, acting)
         if self.state_shape is not None:
             state = numpy.asarray(self.envs[i].state())
             if state.shape != self.state_shape:
                 raise ValueError(f"state(): expected the shape {self.state_shape} of the first one, got {state.shape}")
             arrays["state"][i, ...] = state
 
-    def put_mask(self, i, a, source):
-        if "action_mask" not in source:
-            raise ValueError(f"infos of agent '{self.agents[a]}': expected an action_mask, as in reset, got {sorted(source)}")
-        mask = numpy.asarray(source["action_mask"]).reshape(-1)
-        n = int(self.actions.space.n)
-        if len(mask) != n:
-            raise ValueError(f"action_mask of agent '{self.agents[a]}': expected {n} flags, got {len(mask)}")
-        self.arrays["action_mask"][i, a] = mask != 0
-
     def step(self, begin, end):
-        actions = self.actions.build([a[begin:end].reshape(-1, *a.shape[2:]) for a in self.acted])
-        n = len(self.agents)
+        actions = [group.choices(begin, end) for group in self.groups]
         for i in range(begin, end):
             self.at = i
-            env = self.envs[i]
-            live = list(env.agents)
-            first = (i - begin) * n
-            chosen = {agent: actions[first + a] for a, agent in enumerate(self.agents) if agent in live}
+            live = list(self.envs[i].agents)
+            chosen = {agent: action for group, rows in zip(self.groups, actions)
+                      for agent, action in zip(group.agents, rows[i - begin]) if agent in live}
             self.take(i, live, self.steps[i](chosen))
         self.at = -1
+
+    def add_returns(self, i):
+        """Adds a step's rewards to the return of each group, which the host averages over the episodes that end."""
+        first = 0
+        for g, group in enumerate(self.groups):
+            self.returns[i, g] += self.arrays["reward"][i, first:first + len(group.agents)].sum(dtype=float)
+            self.arrays[f"ep/return/{group.name}"][i] = self.returns[i, g]
+            first += len(group.agents)
+
+    def get_states(self):
+        states = super().get_states()
+        return [pickle.dumps((state, own)) for state, own in zip(states, self.returns)] if self.has_groups() else states
+
+    def set_states(self, states):
+        if self.has_groups():
+            pairs = [pickle.loads(state) for state in states]
+            states = [state for state, _ in pairs]
+            self.returns[:] = [own for _, own in pairs]
+        super().set_states(states)
 
     def take(self, i, live, result):
         """Writes the result of a step in which the agents `live` acted."""
@@ -129,6 +205,8 @@ class ParallelRows(Rows):
             arrays["reward"][i, a] = reward if agent in live else 0
             arrays["agent_ended"][i, a] = agent in terminated
             arrays["agent_truncated"][i, a] = agent in truncated
+        if self.has_groups():
+            self.add_returns(i)
         is_over = not staying
         arrays["terminated"][i] = is_over and not truncated
         arrays["truncated"][i] = is_over and bool(truncated)
@@ -145,6 +223,7 @@ class ParallelRows(Rows):
         for i in places:
             self.at = i
             observations, infos = self.resets[i](seed=seed_of(seeds[i]))
+            self.returns[i] = 0
             agents = set(self.envs[i].agents)
             if not agents or not agents <= set(self.agents) or not agents <= set(observations):
                 raise ValueError(

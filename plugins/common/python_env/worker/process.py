@@ -44,6 +44,7 @@ class Worker:
         modes = metadata.get("render_modes") or []
         said = {
             "agents": len(getattr(self.rows, "agents", [0])),
+            "groups": [[group.name, len(group.agents)] for group in getattr(self.rows, "groups", []) if group.name],
             "agent_names": [str(agent) for agent in getattr(self.rows, "agents", [])],
             "channels": self.channels,
             "versions": versions(),
@@ -74,14 +75,17 @@ class Worker:
             return flat.reshape((n, *shape))
 
         def channel(c):
-            agents = (len(self.rows.agents),) if c.get("scope") == "agent" else ()
+            of_group = c.get("group", 0)
+            owners = self.rows.groups[of_group - 1].agents if of_group else getattr(self.rows, "agents", [])
+            agents = (len(owners),) if c.get("scope") == "agent" else ()
             return array(c["name"], (*agents, *c["shape"]), TYPES[c["dtype"]])
 
         self.rows.bind({c["name"]: channel(c) for c in self.channels})
         self.rows.next_seeds = memoryview(array("next_seeds", (), "uint64"))
         self.rows.next = memoryview(array("next", (), "uint8"))
         self.rows.starts_early = not self.ends_episodes  # an error in a reset would be one of the step
-        self.play = EndingRows(self.rows, {c["name"]: channel(c) for c in self.channels}) if self.ends_episodes else self.rows
+        arrays = {c["name"]: channel(c) for c in self.channels}
+        self.play = EndingRows(self.rows, arrays, self.channels) if self.ends_episodes else self.rows
         self.seeds = memoryview(array("seeds", (), "uint64"))  # its items are integers of Python
         self.mask = array("mask", (), "uint8")
 

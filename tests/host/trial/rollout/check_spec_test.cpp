@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <functional>
+
 #include "rollout/failure.hpp"
 
 namespace backplane {
@@ -83,6 +86,103 @@ TEST(CheckSpec, RejectsLearnersRolesInAnEnv) {
                 std::string("env.x: channel 'hidden': expected a role of an env, got ") + text + ", a learner's");
     }
   }
+}
+
+// Two groups of agents, "pair" and "solo"; a test changes one part of it.
+struct GroupedSpec {
+  GroupedSpec() {
+    const auto add = [&](uint16_t role, const char* name, uint32_t group) {
+      channels.push_back({sizeof(bp_channel), role, BP_SPACE_BOX, BP_SCOPE_AGENT, 0, kFloat, name});
+      channels.back().group = group;
+    };
+    add(BP_ROLE_OBS, "pair/obs", 1), add(BP_ROLE_ACTION, "pair/action", 1);
+    add(BP_ROLE_OBS, "solo/obs", 2), add(BP_ROLE_ACTION, "solo/action", 2);
+    add(BP_ROLE_REWARD, "reward", 0);
+    channels.push_back(kChannels[3]);
+  }
+  bp_env_spec Spec() const {
+    return {sizeof(bp_env_spec), agents, channels.data(), channels.size(), 0, {}, groups.data(), groups.size()};
+  }
+  std::string Error() const {
+    const bp_env_spec spec = Spec();
+    try {
+      CheckSpec("env.x", &spec, 0, 4);
+      return "";
+    } catch (const TrialFailure& failure) {
+      return failure.what();
+    }
+  }
+  uint32_t agents = 3;
+  std::vector<bp_channel> channels;
+  std::vector<bp_group> groups = {{sizeof(bp_group), 2, "pair"}, {sizeof(bp_group), 1, "solo"}};
+};
+
+std::string ErrorWith(const std::function<void(GroupedSpec*)>& change) {
+  GroupedSpec spec;
+  change(&spec);
+  return spec.Error();
+}
+
+TEST(CheckSpec, RejectsInconsistentGroups) {
+  EXPECT_EQ(ErrorWith([](GroupedSpec*) {}), "");
+  EXPECT_EQ(ErrorWith([](GroupedSpec* s) { s->agents = 4; }),
+            "env.x: spec: expected max_agents 3, the agents of all groups, got 4");
+  EXPECT_EQ(ErrorWith([](GroupedSpec* s) { s->groups[1].agents = 0; }), "env.x: group 'solo': expected 1 agent or more, got 0");
+  EXPECT_EQ(ErrorWith([](GroupedSpec* s) { s->groups[1].name = "pair"; }),
+            "env.x: group 'pair': expected a name of its own, got that of group 0");
+  EXPECT_EQ(ErrorWith([](GroupedSpec* s) { s->groups[1].name = nullptr; }), "env.x: group 1: expected a name, got NULL");
+  EXPECT_EQ(ErrorWith([](GroupedSpec* s) { s->channels[3].group = 1; }),
+            "env.x: group 'solo': expected a channel of role 3 (ACTION) with group 2, got none");
+  for (const uint32_t group : {0u, 3u}) {
+    const auto change = [&](GroupedSpec* s) {
+      s->channels.push_back(s->channels[0]);
+      s->channels.back().name = "more", s->channels.back().group = group;
+    };
+    EXPECT_EQ(ErrorWith(change),
+              "env.x: channel 'more': expected group 1 to 2, because the agents form 2 groups, got " + std::to_string(group));
+  }
+  EXPECT_EQ(
+      ErrorWith([](GroupedSpec* s) { s->channels[4].group = 1; }),
+      "env.x: channel 'reward': expected group 0, because only OBS, ACTION, ACTION_MASK and FINAL_OBS in agent scope belong "
+      "to a group, got 1");
+  EXPECT_EQ(ErrorWith([](GroupedSpec* s) { s->groups.clear(); }),
+            "env.x: channel 'pair/obs': expected group 0, because the spec has no groups, got 1");
+}
+
+TEST(CheckSpec, RejectsALearnerThatDoesNotKnowGroups) {
+  const GroupedSpec grouped;
+  const bp_env_spec said = grouped.Spec();
+  const CheckedEnvSpec env = CheckSpec("env.x", &said, 0, 4);
+  const bp_channel outputs[] = {grouped.channels[1], grouped.channels[3]};
+  bp_learner_spec learner{sizeof(bp_learner_spec), 0, nullptr, nullptr, outputs, 2, 0, BP_LEARNER_GROUPS};
+  EXPECT_EQ(CheckSpec("learner.x", &learner, "env.x", env).act_out.channels()[1].group, 2u);
+  learner.flags = 0;
+  try {
+    CheckSpec("learner.x", &learner, "env.x", env);
+    ADD_FAILURE() << "accepted";
+  } catch (const TrialFailure& failure) {
+    EXPECT_STREQ(failure.what(),
+                 "learner.x: does not support groups of agents (BP_LEARNER_GROUPS), but env.x has 2 groups of agents: pair "
+                 "(2), solo (1)");
+  }
+}
+
+// As a plugin of version 1.0 declares them: without the fields that came later.
+TEST(CheckSpec, ReadsTheStructsOfOlderPlugins) {
+  constexpr size_t kOldChannel = 64, kOldSpec = 40;
+  alignas(bp_channel) char channels[std::size(kChannels) * kOldChannel];
+  for (size_t i = 0; i < std::size(kChannels); ++i) {
+    bp_channel old = kChannels[i];
+    old.struct_size = kOldChannel;
+    std::memcpy(channels + i * kOldChannel, &old, kOldChannel);
+  }
+  bp_env_spec spec{kOldSpec, 1, reinterpret_cast<const bp_channel*>(channels), std::size(kChannels)};
+  spec.groups = reinterpret_cast<const bp_group*>(8), spec.n_groups = 77;  // beyond its size, so unread
+  const CheckedEnvSpec read = CheckSpec("env.x", &spec, 0, 1);
+  EXPECT_EQ(read.view.n_groups, 0u);
+  ASSERT_EQ(read.table.channels().size(), std::size(kChannels));
+  EXPECT_STREQ(read.table.channels()[3].name, "terminated");
+  EXPECT_EQ(read.table.channels()[3].group, 0u);
 }
 
 }  // namespace

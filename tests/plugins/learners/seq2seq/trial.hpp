@@ -4,7 +4,7 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
-#include "backplane/env_spec.hpp"
+#include "backplane/env_slot.hpp"
 #include "backplane/ext/device_use.h"
 #include "backplane/ext/held_out.h"
 #include "backplane/module.h"

@@ -1,0 +1,5 @@
+// The part's entry.
+#include "torch_plugin.hpp"
+
+using backplane::dqn::DqnTorch;
+BP_PLUGINS(DqnTorch);
