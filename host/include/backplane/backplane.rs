@@ -23,7 +23,7 @@ pub mod learner;
 pub mod abi {
     use std::os::raw::{c_char, c_void};
 
-    pub const BP_ABI_MINOR: u32 = 1;
+    pub const BP_ABI_MINOR: u32 = 2;
     pub const BP_META_BYTES: usize = 65536;
 
     pub type bp_status = i32;
@@ -92,6 +92,8 @@ pub mod abi {
         pub high: *const f64,
         pub nvec: *const i64,
         pub n_bounds: u64,
+        pub group: u32,
+        pub reserved: u32,
     }
 
     #[repr(C)]
@@ -179,6 +181,13 @@ pub mod abi {
     }
 
     #[repr(C)]
+    pub struct bp_group {
+        pub struct_size: u32,
+        pub agents: u32,
+        pub name: *const c_char,
+    }
+
+    #[repr(C)]
     pub struct bp_env_spec {
         pub struct_size: u32,
         pub max_agents: u32,
@@ -186,6 +195,8 @@ pub mod abi {
         pub n_channels: u64,
         pub max_episode_steps: i64,
         pub device: bp_device,
+        pub groups: *const bp_group,
+        pub n_groups: u64,
     }
 
     #[repr(C)]
@@ -449,6 +460,8 @@ impl Wanted {
             high: std::ptr::null(),
             nvec: std::ptr::null(),
             n_bounds: 0,
+            group: 0,
+            reserved: 0,
         };
         let obs = bp_channel { ndim: 1, shape: &shapes[0], ..plain(BP_ROLE_OBS, c_text("obs\0"), float) };
         let action = plain(BP_ROLE_ACTION, c_text("action\0"), A::DTYPE);
@@ -470,6 +483,8 @@ impl Wanted {
             n_channels: channels.len() as u64,
             max_episode_steps: spec.max_episode_steps,
             device: bp_device { r#type: BP_DEVICE_CPU, id: 0 },
+            groups: std::ptr::null(),
+            n_groups: 0,
         };
         Wanted { channels, spec: made, _shapes: shapes, _bounds: bounds, _infos: spec.infos }
     }

@@ -624,6 +624,8 @@ unsafe fn make<L: OffPolicy>(host: *const bp_host, config: &bp_config, env: &bp_
         high: if bounds { numbers.2.as_ptr() } else { std::ptr::null() },
         nvec: std::ptr::null(),
         n_bounds: if bounds { action.n_bounds } else { 0 },
+        group: 0,
+        reserved: 0,
     };
     let own = numbers.0.as_ptr().add(action.ndim as usize);
     let outputs = vec![

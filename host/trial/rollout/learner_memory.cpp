@@ -38,9 +38,13 @@ bp_status LearnerMemory::Open(const bp_host* host, int32_t* out_fd) noexcept {
   if (!self.creating_)
     return host->fail(host, BP_E_INVALID_ARG, BP_HOST_SHARED_1 ": expected open in create, got a later call");
   if (self.fd_ < 0) {
-    self.fd_ = memfd_create("learner", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (self.fd_ < 0 || fcntl(self.fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
-      return host->fail(host, BP_E_IO, std::strerror(errno));
+    const int fd = memfd_create("learner", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0) {
+      const bp_status status = host->fail(host, BP_E_IO, std::strerror(errno));
+      if (fd >= 0) close(fd);
+      return status;
+    }
+    self.fd_ = fd;
   }
   *out_fd = self.fd_;
   return BP_OK;

@@ -24,4 +24,4 @@ struct PettingZoo : PythonEnv {
 
 }  // namespace backplane::python_env
 
-BP_PLUGINS(bp::EnvBatch<backplane::python_env::PettingZoo>);
+BP_PLUGINS_SINCE(2, bp::EnvBatch<backplane::python_env::PettingZoo>);  // groups of agents

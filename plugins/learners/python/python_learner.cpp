@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr uint64_t kMostStateBytes = uint64_t{1} << 36;
+constexpr uint64_t kMostStateBytes = (uint64_t{1} << 32) - 2;
 
 const char* WordOfSpace(uint16_t space) {
   static constexpr const char* kWords[] = {"?", "box", "discrete", "multi_discrete", "multi_binary", "tokens", "bytes"};
@@ -229,7 +229,9 @@ void PythonLearner::Consume(const bp::Delivery& delivery) {
                                   {"env_steps", raw.env_steps},
                                   {"tensors", tensors}});
   for (const json& metric : recorded)
-    metrics_.Record(metric.at(0).get_ref<const std::string&>().c_str(), std::stod(metric.at(1).get<std::string>()));
+    // Unlike std::stod, strtod accepts subnormal numbers.
+    metrics_.Record(metric.at(0).get_ref<const std::string&>().c_str(),
+                    std::strtod(metric.at(1).get_ref<const std::string&>().c_str(), nullptr));
   if (raw.kind == BP_REQ_ROLLOUT) ++version_;
 }
 

@@ -1,5 +1,5 @@
 // "bp.host.shared/1": buffers in a file in memory, for a learner whose own processes compute on them. The host allocates the
-// buffers of the learner's `act` and of its rollouts there if it can, so that no number is copied. Since 1.1
+// buffers of the learner's `act` and of its rollouts there if it can, so that no number is copied. Since 1.2
 #ifndef BACKPLANE_EXT_SHARED_H_
 #define BACKPLANE_EXT_SHARED_H_
 

@@ -15,6 +15,7 @@ import random
 
 PYTHON_OPTION = "learner.options.python"
 HOST_MEMORY = 8
+MOST_STATE_BYTES = 2**32 - 2  # of a reply with its first byte
 ACT = struct.Struct("<QQQQQQQ")  # begin, end, flags, seed, step, row_base, place of the candidates or NONE
 NONE = (1 << 64) - 1
 GREEDY = 1
@@ -57,7 +58,11 @@ def request_of(answer):
                       f"got {', '.join(members) or 'none'}")
     if kind == "evaluate":
         members["seeds"] = [int(seed) for seed in as_array(members["seeds"]).reshape(-1)]
-    return {"kind": KINDS[kind], **{name: value if isinstance(value, (str, list)) else int(value) for name, value in members.items()}}
+    members = {name: value if isinstance(value, (str, list)) else int(value) for name, value in members.items()}
+    for name, value in members.items():
+        if isinstance(value, int) and value < 0:
+            raise Refusal(f"plan: {kind}: {name}: expected 0 or more, got {value}")
+    return {"kind": KINDS[kind], **members}
 
 
 class LearnerWorker:
@@ -66,6 +71,10 @@ class LearnerWorker:
     def create(self, config):
         self.env, self.memories, self.views, self.metrics = Env(config["env"]), Memories(), {}, []
         self.consumed = (0, 0)  # env steps of the last request for data, and deliveries since
+        try:
+            os.set_inheritable(HOST_MEMORY, False)  # processes that the file starts must not keep it
+        except OSError:
+            pass  # the host does not share its buffers
         try:
             seed_generators(self.env.seed, OF_START)
             kind = class_of(config)
@@ -177,7 +186,10 @@ class LearnerWorker:
         return self.memories.view(said["place"], numpy.dtype(said["dtype"]), tuple(shape), strides)
 
     def save(self, _):
-        return state_bytes(self.learner.save())
+        data = state_bytes(self.learner.save())
+        if len(data) > MOST_STATE_BYTES:
+            raise Refusal(f"save: expected a state of at most {MOST_STATE_BYTES} bytes, got {len(data)}")
+        return data
 
     def load(self, data):
         self.learner.load(state_of(data))

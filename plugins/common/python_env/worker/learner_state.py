@@ -73,7 +73,10 @@ class StateReader:
 
     def tensor(self, dtype, shape, at, size, kind, sides):
         torch = importlib.import_module("torch")
-        return torch.from_numpy(self.array(dtype, shape, at, size)).view(getattr(torch, kind)).reshape(sides)
+        kind = getattr(torch, kind)
+        if size == 0:  # `view` rejects it
+            return torch.empty(sides, dtype=kind)
+        return torch.from_numpy(self.array(dtype, shape, at, size)).view(kind).reshape(sides)
 
     def decode(self, value):
         if isinstance(value, list):

@@ -85,13 +85,13 @@ def prepare():
 
 
 def read_exactly(n):
-    data = b""
-    while len(data) < n:
-        more = os.read(COMMANDS, n - len(data))
-        if not more:
+    data, at = bytearray(n), 0  # adding to bytes would copy a large state for each piece of it
+    while at < n:
+        got = os.readv(COMMANDS, [memoryview(data)[at:]])
+        if not got:
             sys.exit(0)
-        data += more
-    return data
+        at += got
+    return bytes(data)
 
 
 def write_all(data):
