@@ -1,4 +1,4 @@
-// The layout of every struct of ABI 1.1, in numbers recorded when it was frozen. A change breaks existing plugins.
+// The layout of every struct of ABI 1.2, in numbers recorded when it was frozen. A change breaks existing plugins.
 #include <gtest/gtest.h>
 
 #include "backplane/base.h"

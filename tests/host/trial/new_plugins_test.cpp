@@ -72,15 +72,15 @@ TEST_F(NewPlugins, AreOmittedWithAReasonIfTheProgramFails) {
     EXPECT_THAT(tried.not_tried, StartsWith("skipping the quick checks of new plugin files: "));
     return tried.not_tried;
   };
-  EXPECT_THAT(why_not("exit 7"), HasSubstr("validated: backplane-validate ended with exit code 7"));
-  EXPECT_THAT(why_not("kill -SEGV $$"), HasSubstr("validated: backplane-validate was ended by: Segmentation fault"));
-  EXPECT_THAT(why_not("exec sleep 1000", 100ms), HasSubstr("validated: backplane-validate did not end within 0.1 s"));
+  EXPECT_THAT(why_not("exit 7"), HasSubstr("files: backplane-validate ended with exit code 7"));
+  EXPECT_THAT(why_not("kill -SEGV $$"), HasSubstr("files: backplane-validate was ended by: Segmentation fault"));
+  EXPECT_THAT(why_not("exec sleep 1000", 100ms), HasSubstr("files: backplane-validate did not end within 0.1 s"));
   EXPECT_THAT(why_not("echo no JSON"), HasSubstr("cannot read the answer of backplane-validate: "));
 }
 
 TEST_F(NewPlugins, AreOmittedWithACommandIfTheProgramIsMissing) {
   const TriedPlugins tried = TryNewPlugins({spec_}, cancelled_, {"/nowhere/backplane-validate", files_, 60s});
-  EXPECT_THAT(tried.not_tried, HasSubstr("validated: backplane-validate is not in /nowhere; `"));
+  EXPECT_THAT(tried.not_tried, HasSubstr("files: backplane-validate is not in /nowhere; `"));
   EXPECT_EQ(tried.not_tried.find('\n'), std::string::npos);
 }
 

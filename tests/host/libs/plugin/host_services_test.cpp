@@ -116,7 +116,7 @@ TEST(HostServices, ReportsThePluginThatUsesAGpu) {
 TEST(HostServices, MatchTheHeaders) {
   std::set<std::string> declared, had;
   const std::regex define(R"re(#define BP_HOST_\w+ "(.+)")re");
-  for (const char* name : {"host.h", "ext/file.h", "ext/gpus.h", "ext/wrapper.h"}) {
+  for (const char* name : {"host.h", "ext/file.h", "ext/gpus.h", "ext/shared.h", "ext/wrapper.h"}) {
     std::ifstream header(std::string(BACKPLANE_SOURCE_DIR "/host/include/backplane/") + name);
     for (std::string line; std::getline(header, line);) {
       if (std::smatch match; std::regex_match(line, match, define)) declared.insert(match[1]);
@@ -136,6 +136,8 @@ TEST(HostServices, MatchTheHeaders) {
   services.OfferFiles(&files, nullptr);
   const bp_host_env_1 env{sizeof env};
   services.OfferEnv(&env, nullptr);
+  const bp_host_shared_1 shared{sizeof shared};
+  services.OfferShared(&shared, nullptr);
   for (const HostService& service : HostServiceTable()) {
     had.insert(service.id);
     EXPECT_NE(services.get()->get_extension(services.get(), service.id), nullptr) << service.id;

@@ -101,7 +101,7 @@ TEST(ReadPlugins, RejectsADifferentAbiMajor) {
 TEST(ReadPlugins, RejectsAnUnsealedFile) { EXPECT_THAT(NotRead(Fixture("env_unsealed")), HasSubstr("is not sealed")); }
 
 TEST(ReadPlugins, RejectsAPluginForANewerHost) {
-  EXPECT_THAT(NotRead(Fixture("env_needs_newer_host")), HasSubstr("expected ABI 1.99 or newer, got 1.1"));
+  EXPECT_THAT(NotRead(Fixture("env_needs_newer_host")), HasSubstr("expected ABI 1.99 or newer, got 1.2"));
 }
 
 TEST(ReadPlugins, RejectsUnknownNeeds) {
@@ -109,7 +109,7 @@ TEST(ReadPlugins, RejectsUnknownNeeds) {
       NotRead(Fixture("env_needs_unknown_extension")),
       HasSubstr("needs the host service 'org.example.teleport/1', which this host does not have; it has bp.host.env/1, "
                 "bp.host.facts/1, bp.host.file/1, bp.host.gpus/1, bp.host.metrics/1, bp.host.parallel/1, bp.host.part/1, "
-                "bp.host.phase/1, bp.host.trial/1"));
+                "bp.host.phase/1, bp.host.shared/1, bp.host.trial/1"));
 }
 
 TEST(ReadPlugins, AcceptsAPluginWhoseNeedsTheHostMeets) {
