@@ -5,7 +5,8 @@
 
 64 envs x 64 steps, 4 epochs, minibatch 2,048, separate actor and critic of 64-64 tanh, observations of 27 numbers; two threads step our
 envs, and Stable-Baselines3's DummyVecEnv its own. PYTHON has torch, gymnasium, mujoco, cffi and stable_baselines3. Sides run in turn, each
-with N and with 2 iterations. The difference leaves out the start. CPU seconds count all processes. The last line is JSON.
+with N and with 2 iterations. The difference leaves out the start. CPU seconds count all processes. The last line is JSON: how many times
+as fast learner.python is, by wall time.
 """
 import argparse
 import ctypes
@@ -19,6 +20,9 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+from measured_run import spread  # noqa: E402
+
 ROWS, HORIZON = 64, 64
 SUBREAPER = 36  # prctl
 ARGUMENTS = dict(horizon=HORIZON, epochs=4, minibatch=2048)
@@ -111,6 +115,8 @@ def main():
             print(f"round {number + 1}: {side:15} {figures[side][-1][0]:9.0f} steps/s {figures[side][-1][1]:9.0f} steps per CPU second",
                   file=sys.stderr, flush=True)
     print(json.dumps(figures))
+    ours = [rates[0] for rates in figures.pop("learner.python")]
+    print(json.dumps({"figures": {f"train/python_learner/{side}": spread([a / b[0] for a, b in zip(ours, theirs)]) for side, theirs in figures.items()}}))
 
 
 if __name__ == "__main__":

@@ -19,9 +19,9 @@ from figures.readers import figures, joined, last_json, lines, pairs, rate, spre
 from figures.run import Failed, Place, Skipped, run  # noqa: E402
 from figures.sitting import Sitting, least_disturbed, missing  # noqa: E402
 
-# Modules of bench/ that parts import; they are not measurements.
+# Modules of bench/ that parts and scripts import; they are not measurements.
 IMPORTED = {"report.py", "measured_run.py", "peers/step_peer.py", "peers/raw_rate.py", "peers/train_sb3.py", "peers/train_rllib.py",
-            "peers/ars_reference.py", "peers/seq2seq_peer.py", "peers/seq2seq_runs.py"}
+            "peers/ars_reference.py", "peers/seq2seq_peer.py", "peers/seq2seq_runs.py", "peers/small_envs.py"}
 # EnvPool's tasks in Gymnasium's version, by the names of our plugins. ball_catch and EnvPool's Catch differ in size.
 ENVPOOL = {"acrobot", "ant", "cartpole", "half_cheetah", "hopper", "humanoid", "humanoid_standup", "inverted_double_pendulum", "inverted_pendulum",
            "mountain_car", "mountain_car_continuous", "pendulum", "pusher", "reacher", "swimmer", "walker2d"}

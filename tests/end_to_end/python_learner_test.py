@@ -127,8 +127,7 @@ class Learns(PythonLearner):
         self.forget()
         self.write(LEARNS)
         self.again(0, "--set", "evaluation.every_iterations=2")
-        self.assertEqual({i: line["train"] if "train" in line else line for i, line in first[0].items()}.keys(), self.numbers()[0].keys())
-        self.assertEqual(first[1], self.numbers()[1])
+        self.assertEqual(first, self.numbers())
 
     def test_rollouts_are_not_copied(self):
         self.run_with("""
@@ -248,6 +247,11 @@ class Fails(PythonLearner):
             self.run_with(learner % (consumed, answer), exit=None)
             self.assertIn(text, json.dumps(self.result()["error"]))
             self.forget()
+
+    def test_a_negative_horizon_is_explained(self):
+        self.run_with("class Learn:\n horizon = -4\n def __init__(self, env): pass\n def act(self, i): return [0] * len(i.obs)\n def consume(self, d): pass\n",
+                      exit=None)
+        self.assertIn("expected 0 or more, got -4", json.dumps(self.result()["error"]))
 
     def test_a_state_that_is_no_data_is_explained(self):
         self.run_with("class Net: pass\nclass Learn:\n horizon = 4\n def __init__(self, env): pass\n def act(self, i): return [0] * len(i.obs)\n"

@@ -94,7 +94,7 @@ class Runs:
 
 def same_policy(a, b, what):
     assert a.layers == b.layers and a.normalizer == b.normalizer, f"{what}: expected the source's weights and statistics, got others"
-    assert a.inputs == b.inputs and a.actions == b.actions, f"{what}: expected the source's actions, got others"
+    assert (a.inputs, a.numbers, a.choices) == (b.inputs, b.numbers, b.choices), f"{what}: expected the source's actions, got others"
 
 
 def starts_from_trials(runs):
