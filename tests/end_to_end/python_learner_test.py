@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 import time
 import unittest
 
@@ -273,6 +274,35 @@ class Stops(PythonLearner):
 
     def start(self, *words):
         return subprocess.Popen([PROGRAM, "run", "learn.yaml", *words], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def test_dev_trains_again_when_the_file_changes(self):
+        self.write(LEARNS)
+        with subprocess.Popen([PROGRAM, "dev", "learn.py", "learn.yaml"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True) as running:
+            ends = threading.Timer(120, running.kill)
+            ends.start()
+            try:
+                said = []
+                for build in (1, 2):
+                    for line in running.stdout:
+                        said.append(line)
+                        if f"build {build} finished" in line:
+                            break
+                    self.write(LEARNS.replace("lr=0.1", "lr=0.2"))
+                running.send_signal(signal.SIGINT)
+                running.wait(timeout=60)
+            finally:
+                ends.cancel()
+                running.kill()
+        self.assertIn("build 2 starts, with the learner of build 1", "".join(said))
+
+    def test_programs_of_the_file_do_not_keep_the_buffers(self):
+        looks = LEARNS.replace("        def consume(self, rollout):\n", """        def consume(self, rollout):
+            import subprocess
+            held = subprocess.run(["ls", "-l", "/proc/self/fd"], close_fds=False, capture_output=True, text=True).stdout
+            assert "memfd:learner" not in held, held
+""")
+        self.run_with(looks, budget="{iterations: 1}")
 
     def test_killed_learners_resume_with_the_same_numbers(self):
         moments = int(os.environ.get("BACKPLANE_KILLS", "3"))

@@ -590,7 +590,7 @@ fn form_of<L: OffPolicy>(learner: &L, setup: &Setup, obs: &CStr, action: &CStr) 
     let layers = actor.sizes.windows(2).map(layer).collect::<Vec<_>>().join(",");
     let (obs, action) = (obs.to_string_lossy(), action.to_string_lossy());
     format!(
-        r#"{{"kind":"mlp","obs":["{obs}"],"action":"{action}","normalizer":null,"dtype":"float32","layers":[{layers}],"activation":"{}","head":{{"kind":"continuous","squash":true,"low":{:?},"high":{:?}}}}}"#,
+        r#"{{"kind":"mlp","obs":[{obs:?}],"action":{action:?},"normalizer":null,"dtype":"float32","layers":[{layers}],"activation":"{}","head":{{"kind":"continuous","squash":true,"low":{:?},"high":{:?}}}}}"#,
         actor.activation, setup.low, setup.high
     )
 }

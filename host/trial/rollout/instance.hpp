@@ -156,8 +156,8 @@ class EnvInstance : public PluginInstance<bp_env, bp_env_api> {
   EnvInstance& innermost() { return below_ ? below_->env().innermost() : *this; }
   // With wrappers: the sums of the innermost env's rewards in the episodes of all rows [rows]. NULL: the host sums the rewards.
   const double* own_returns() const { return below_ ? OverInnermost().own_returns() : nullptr; }
-  // With wrappers: the innermost env's steps of these rows since the last call, and those of a row that another process made.
-  // Without: 0, and no effect. [control]
+  // The innermost env's steps of these rows since the last call; adds the steps that another process made for a row. Without
+  // wrappers: 0, and no effect. [control]
   uint64_t TakeOwnSteps(uint64_t begin, uint64_t end) { return below_ ? OverInnermost().TakeOwnSteps(begin, end) : 0; }
   void AddOwnSteps(uint64_t row, uint64_t steps) {
     if (below_) OverInnermost().AddOwnSteps(row, steps);
