@@ -102,6 +102,23 @@ class PythonLearner(unittest.TestCase):
 
 
 class Learns(PythonLearner):
+    def test_a_memory_counts_the_steps_of_each_episode(self):
+        self.run_with("""
+            import numpy as np
+            class Learn:
+                horizon, carry = 40, {"h": (1,)}
+                def __init__(self, env): self.before = np.zeros(env.rows)
+                def act(self, inputs): return {"action": np.zeros(len(inputs.obs), int), "h": inputs.h + 1}
+                def consume(self, rollout):
+                    ended = rollout.terminated | rollout.truncated
+                    for t in range(self.horizon):
+                        assert (rollout.h[t, :, 0] == self.before).all(), (t, rollout.h[t], self.before)
+                        self.before = np.where(ended[t], 0, self.before + 1)
+                    return {"episodes": ended.sum()}
+        """, budget="{iterations: 3}")
+        episodes = [line["metrics"]["train/episodes"] for line in map(json.loads, next(self.folder.rglob("metrics.jsonl")).read_text().splitlines())]
+        self.assertGreater(min(episodes), 12)  # of 12 rows: a pole that is always pushed to one side falls within 11 steps
+
     def test_numbers_are_the_same_for_any_number_of_threads(self):
         found = []
         for threads in (1, 2, 3):
